@@ -1,1 +1,3 @@
+//! The thin binary.
+
 fn main() {}

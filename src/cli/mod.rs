@@ -1,0 +1,1 @@
+//! Headless commands: one file per command.

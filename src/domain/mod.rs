@@ -1,0 +1,16 @@
+//! Pure types and arithmetic: no I/O, no clock. `now` is always a parameter.
+
+pub mod measurement;
+pub mod node;
+pub mod object;
+pub mod pod;
+pub mod reading;
+
+use std::sync::Arc;
+
+/// An interned piece of text: namespaces, node names, images and reasons repeat thousands of times in a
+/// cluster, so rows share them.
+pub type Name = Arc<str>;
+
+/// Points in time, always UTC. jiff (the crate of kube's own types) is converted once, in `sources/`.
+pub type Timestamp = chrono::DateTime<chrono::Utc>;

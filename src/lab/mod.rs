@@ -1,0 +1,3 @@
+//! The simulated cluster behind `drainboard demo` and behind the tests.
+
+pub mod backends;

@@ -1,0 +1,217 @@
+//! What sources say to the store, and what the store's user may ask of them.
+
+use crate::domain::measurement::{Measurements, NodeHistory};
+use crate::domain::node::{Node, NodeDetail};
+use crate::domain::object::{Change, ClusterEvent, DaemonSet, NodeLease, ObjectKey};
+use crate::domain::pod::{Pod, PodDetail};
+use crate::domain::reading::Source;
+use crate::domain::{Name, Timestamp};
+
+/// Counts up each time a source starts anew (other context, scope or filter). An event of an older
+/// generation of its source is never shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Generation(pub u64);
+
+/// One message of a source.
+#[derive(Clone, Debug)]
+pub struct SourceEvent {
+    /// Who.
+    pub source: Source,
+    /// Which start of that source.
+    pub generation: Generation,
+    /// What.
+    pub payload: Payload,
+}
+
+/// Content of a message.
+#[derive(Clone, Debug)]
+pub enum Payload {
+    /// First message of a generation: what it is about. The store drops what it holds of this source.
+    Begin(Scope),
+    /// How the source is.
+    State(SourceState),
+    /// Version of the cluster, e.g. `v1.37.2`.
+    ClusterVersion(Name),
+    /// How one watch is.
+    Watch(Watched, WatchState),
+    /// Nodes.
+    Nodes(Vec<Change<Node>>),
+    /// Pods.
+    Pods(Vec<Change<Pod>>),
+    /// Heartbeats of nodes.
+    Leases(Vec<Change<NodeLease>>),
+    /// DaemonSets.
+    DaemonSets(Vec<Change<DaemonSet>>),
+    /// Events.
+    Events(Vec<Change<ClusterEvent>>),
+    /// A round of samples; replaces the source's previous round.
+    Measurements(Measurements),
+    /// Series for charts; replaces the source's previous ones.
+    History(Vec<NodeHistory>),
+    /// Answer to a [`Request::Detail`].
+    Detail(DetailKey, Result<Detail, String>),
+}
+
+/// What a generation of the Kubernetes source looks at. The header shows exactly this.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Scope {
+    /// kubeconfig context; `in-cluster` inside a pod.
+    pub context: ShortText,
+    /// URL of the API server.
+    pub server: ShortText,
+    /// Namespace that the watches are restricted to; `None` for all.
+    pub namespace: Option<Name>,
+    /// Label selector of the pod watch, evaluated by the server; empty for none.
+    pub pod_selector: ShortText,
+}
+
+/// Owned short text.
+pub type ShortText = compact_str::CompactString;
+
+/// How a source is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceState {
+    /// Where it stands.
+    pub phase: SourcePhase,
+    /// How it is reached, e.g. `service monitoring/kps-prometheus through the API server`.
+    pub reached: String,
+    /// When it last answered.
+    pub last_answer: Option<Timestamp>,
+    /// Its last error, until the next success.
+    pub last_error: Option<Problem>,
+}
+
+/// Where a source stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SourcePhase {
+    /// Has not answered yet.
+    Starting,
+    /// Its last attempt succeeded.
+    Connected,
+    /// Its last attempt failed; it goes on trying.
+    Failed,
+    /// It does not exist here, or is not wanted now (the exporter while Prometheus is fresh).
+    Off,
+}
+
+/// An error for the operator: what failed on which object, and what to do next. Free of secrets and of
+/// control characters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// What failed, on what.
+    pub what: String,
+    /// What to do next.
+    pub next_step: String,
+}
+
+/// The resources that are watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Watched {
+    /// `nodes`.
+    Nodes,
+    /// `pods`.
+    Pods,
+    /// `leases` in `kube-node-lease`.
+    Leases,
+    /// `daemonsets`.
+    DaemonSets,
+    /// `events`.
+    Events,
+}
+
+impl Watched {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::Nodes,
+        Self::Pods,
+        Self::Leases,
+        Self::DaemonSets,
+        Self::Events,
+    ];
+
+    /// The API's plural.
+    pub const fn plural(self) -> &'static str {
+        match self {
+            Self::Nodes => "nodes",
+            Self::Pods => "pods",
+            Self::Leases => "leases",
+            Self::DaemonSets => "daemonsets",
+            Self::Events => "events",
+        }
+    }
+}
+
+/// How one watch is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WatchState {
+    /// The first list is on its way.
+    Loading,
+    /// Listed, and followed.
+    Live,
+    /// 403: the text names verb, resource and namespace.
+    Forbidden(String),
+    /// Failing; retried with backoff.
+    Failed(Problem),
+}
+
+/// Names the object of a detail.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum DetailKey {
+    /// Page of a node.
+    Node(Name),
+    /// Page of a pod: namespace, name.
+    Pod(Name, Name),
+    /// YAML of a whole object.
+    Yaml(Kind, ObjectKey),
+}
+
+/// Kinds whose YAML can be opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// `v1` Node.
+    Node,
+    /// `v1` Pod.
+    Pod,
+}
+
+/// A detail that was asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Detail {
+    /// Of a node.
+    Node(NodeDetail),
+    /// Of a pod.
+    Pod(PodDetail),
+    /// YAML, managed fields left out.
+    Yaml(String),
+}
+
+/// What the user of the sources needs now: nothing is queried that no visible pane needs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Demand {
+    /// Samples of nodes.
+    pub nodes: bool,
+    /// Samples of containers.
+    pub containers: bool,
+    /// One hour of history: of all Windows nodes (sparklines).
+    pub history: bool,
+}
+
+/// What may be asked of the sources while they run.
+#[derive(Clone, Debug)]
+pub enum Request {
+    /// Restrict the watches to a namespace and a pod selector (both `None`/empty for all).
+    Rescope {
+        /// Namespace, `None` for all.
+        namespace: Option<Name>,
+        /// Label selector for pods.
+        pod_selector: String,
+    },
+    /// Go to another kubeconfig context.
+    SwitchContext(String),
+    /// What is visible changed.
+    Demand(Demand),
+    /// Fetch a detail.
+    Detail(DetailKey),
+    /// Ask every source again now.
+    Refresh,
+}

@@ -1,0 +1,5 @@
+//! All contact with the outside. Each source owns its reconnect and says how it is. Nothing outside this
+//! module sees a wire type; what leaves it is a [`event::SourceEvent`].
+
+pub mod context;
+pub mod event;

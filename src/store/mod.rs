@@ -1,0 +1,3 @@
+//! The only state: folds source events, joins them, answers view models.
+
+pub mod view;

@@ -1,0 +1,1 @@
+//! The screens: event loop, panes, widgets, key bindings, themes.
