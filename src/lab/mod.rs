@@ -5,6 +5,7 @@ pub mod backends;
 pub mod client;
 pub mod error;
 pub mod figures;
+pub mod kubelet;
 pub mod manifest;
 pub mod text;
 pub mod timings;
