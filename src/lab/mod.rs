@@ -4,6 +4,7 @@ pub mod article;
 pub mod backends;
 pub mod client;
 pub mod error;
+pub mod exporter;
 pub mod figures;
 pub mod kubelet;
 pub mod manifest;

@@ -148,35 +148,12 @@ fn regular(pod: &RunningPod, container: &RunningContainer, number: usize, at: Ti
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lab::world::RunningPod;
+    use crate::lab::world::tests::hello_win;
     use chrono::Utc;
-    use std::sync::Arc;
-
-    fn hello() -> RunningPod {
-        RunningPod {
-            namespace: "win-demo".into(),
-            name: "hello-win-759c899954-tq5nc".into(),
-            uid: "u".into(),
-            node: "k8s-lab-win-1".into(),
-            os: Os::Windows,
-            app: "hello-win".into(),
-            host_process: false,
-            labels: Arc::default(),
-            address: [172, 21, 41, 18].into(),
-            containers: vec![RunningContainer {
-                name: "hello".into(),
-                id: "containerd://1".into(),
-                started_at: Utc::now() - TimeDelta::seconds(65),
-                image: "ghcr.io/example/hello:1.3".into(),
-                memory_limit_bytes: None,
-                cpu_limit_millicores: None,
-            }],
-        }
-    }
 
     #[test]
     fn hello_writes_json_lines_in_time_order() {
-        let pod = hello();
+        let pod = hello_win();
         let log = Log::of(&pod, &pod.containers[0]);
         let written = log.written(Utc::now());
         assert_eq!(written, 7);
@@ -189,7 +166,7 @@ mod tests {
 
     #[test]
     fn since_skips_what_was_written_before() {
-        let pod = hello();
+        let pod = hello_win();
         let log = Log::of(&pod, &pod.containers[0]);
         let first = log.first_since(Utc::now() - TimeDelta::seconds(30));
         assert_eq!(log.written(Utc::now()) - first, 3);
