@@ -7,7 +7,8 @@ use serde_json::Value;
 use crate::parts::{User, client, version_of};
 
 /// The service that kube-prometheus-stack makes for Prometheus, through the API server's proxy.
-const PROMETHEUS: &str = "/api/v1/namespaces/monitoring/services/kps-kube-prometheus-stack-prometheus:http-web/proxy";
+const PROMETHEUS: &str =
+    "/api/v1/namespaces/monitoring/services/kps-kube-prometheus-stack-prometheus:http-web/proxy";
 
 async fn get(client: &kube::Client, path: &str) -> Result<Value, kube::Error> {
     let request = http::Request::get(path).body(Vec::new()).expect("a request");
@@ -16,7 +17,11 @@ async fn get(client: &kube::Client, path: &str) -> Result<Value, kube::Error> {
 
 #[tokio::test]
 async fn the_api_server_is_of_the_articles_version() {
-    let version = client(User::Admin).await.apiserver_version().await.expect("GET /version");
+    let version = client(User::Admin)
+        .await
+        .apiserver_version()
+        .await
+        .expect("GET /version");
     assert_eq!(version.git_version, "v1.37.2");
     assert_eq!((version.major.as_str(), version.minor.as_str()), ("1", "37"));
 }
@@ -42,7 +47,11 @@ async fn prometheus_is_found_by_its_label_and_answers_through_the_service_proxy(
         let built = get(&client, &format!("{PROMETHEUS}/api/v1/status/buildinfo"))
             .await
             .expect("Prometheus behind the service proxy");
-        assert_eq!(built.pointer("/data/version").and_then(Value::as_str), Some("3.16.0"), "{user:?}");
+        assert_eq!(
+            built.pointer("/data/version").and_then(Value::as_str),
+            Some("3.16.0"),
+            "{user:?}"
+        );
     }
 }
 
@@ -51,7 +60,10 @@ async fn prometheus_has_the_rules_in_the_form_of_the_chart_and_all_of_them_load(
     let rules = get(&client(User::Reader).await, &format!("{PROMETHEUS}/api/v1/rules"))
         .await
         .expect("rules");
-    let groups = rules.pointer("/data/groups").and_then(Value::as_array).expect("groups");
+    let groups = rules
+        .pointer("/data/groups")
+        .and_then(Value::as_array)
+        .expect("groups");
     let mut names: Vec<&str> = groups.iter().filter_map(|group| group["name"].as_str()).collect();
     names.sort_unstable();
     assert_eq!(names, ["windows.node.rules", "windows.pod.rules"]);
@@ -65,7 +77,10 @@ async fn a_user_with_few_rights_reads_the_pods_of_one_namespace() {
         .await
         .expect("the pods of win-demo");
     for refused in [
-        Api::<Pod>::all(client.clone()).list(&ListParams::default()).await.err(),
+        Api::<Pod>::all(client.clone())
+            .list(&ListParams::default())
+            .await
+            .err(),
         get(&client, &format!("{PROMETHEUS}/-/ready")).await.err(),
     ] {
         match refused {
