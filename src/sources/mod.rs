@@ -3,3 +3,7 @@
 
 pub mod context;
 pub mod event;
+pub mod kubernetes;
+mod supervisor;
+
+pub use supervisor::{Running, SourcesOptions, start};
