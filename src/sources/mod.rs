@@ -3,3 +3,5 @@
 
 pub mod context;
 pub mod event;
+pub mod exporter;
+pub mod prometheus;
