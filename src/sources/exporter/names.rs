@@ -125,6 +125,8 @@ pub struct ContainerFamily {
     pub series: &'static str,
     /// Whether the series counts up, so that the quantity is its rate.
     pub counter: bool,
+    /// The same series as the `windows.pod.rules` of kube-prometheus-stack record it.
+    pub recorded: Option<&'static str>,
 }
 
 /// Every quantity of a container that the exporter gives (collector `container`, off by default). The names are
@@ -135,24 +137,28 @@ pub const CONTAINER_FAMILIES: [ContainerFamily; 4] = [
         key: "commit",
         series: "windows_container_memory_usage_commit_bytes",
         counter: false,
+        recorded: Some("windows_container_memory_usage"),
     },
     ContainerFamily {
         quantity: ContainerQuantity::CommitPeak,
         key: "commit_peak",
         series: "windows_container_memory_usage_commit_peak_bytes",
         counter: false,
+        recorded: None,
     },
     ContainerFamily {
         quantity: ContainerQuantity::WorkingSet,
         key: "working_set",
         series: "windows_container_memory_usage_private_working_set_bytes",
         counter: false,
+        recorded: Some("windows_container_private_working_set_usage"),
     },
     ContainerFamily {
         quantity: ContainerQuantity::CpuCores,
         key: "cpu_cores",
         series: "windows_container_cpu_usage_seconds_total",
         counter: true,
+        recorded: Some("windows_container_total_runtime"),
     },
 ];
 

@@ -1,11 +1,9 @@
 //! Every query that is put to a Prometheus server, generated from the tables in
 //! [`names`](crate::sources::exporter::names).
 //!
-//! Values come from raw series, never from recorded ones: a recorded value is as old as its rule's last
-//! evaluation plus the sample behind that, and its timestamp tells neither. What the recorded rules of
-//! kube-prometheus-stack do give, the real names of a container, is taken from them
-//! ([`QueryName::ContainerNames`]). Half of the stock Windows node rules are empty with exporter 0.31 anyway,
-//! because they still read names that it dropped.
+//! Raw series come first, recorded ones only where raw ones are not kept: a recorded value is as old as its
+//! rule's last evaluation plus the sample behind that, and its timestamp tells neither. Half of the stock
+//! Windows node rules are empty with exporter 0.31, because they still read names that it dropped.
 //!
 //! Each value is paired with `timestamp()` of its own series in the same answer (label `quantity` ending in
 //! `.time`): Prometheus goes on answering for five minutes after a target died, and the age of a reading is
@@ -14,8 +12,8 @@
 use super::matcher::Matcher;
 use crate::domain::measurement::{NodeQuantity, WATCHED_SERVICES};
 use crate::sources::exporter::names::{
-    BUILD_INFO, COLLECTOR_SUCCESS, COLLECTOR_TIMEOUT, CONTAINER_FAMILIES, Formula, NODE_FAMILIES, NodeFamily,
-    SERVICE_PROCESS, SERVICE_STATE,
+    BUILD_INFO, COLLECTOR_SUCCESS, COLLECTOR_TIMEOUT, CONTAINER_FAMILIES, ContainerFamily, Formula,
+    NODE_FAMILIES, NodeFamily, SERVICE_PROCESS, SERVICE_STATE,
 };
 
 /// Labels by which a scraped exporter is known: its address, the target's pod, and what tells two clusters or
@@ -36,11 +34,10 @@ pub enum QueryName {
     /// States of the services that decide over a node: labels [`TARGET_LABELS`], `name`, `quantity`, and
     /// `state` where `quantity="state"`; with `started_at` (seconds since 1970) and `state.time`.
     Services,
-    /// Quantities of containers: labels `container_id`, `quantity`; one sample time for all of a container's
-    /// quantities (`commit.time`), as they come from one scrape.
+    /// Quantities of containers: labels `quantity` and `container_id`, or `exported_namespace`, `exported_pod`,
+    /// `exported_container` where there is no id; one sample time for all of a container's quantities
+    /// (`commit.time`), as they come from one scrape.
     Containers,
-    /// Real names: labels `container_id` and `namespace`, `pod`, `container`, or `exported_…` of these.
-    ContainerNames,
     /// Versions of exporters and outcome of their collectors: [`TARGET_LABELS`] with `version`, or `collector`
     /// and `quantity` = `success` or `timeout` (0 or 1).
     Exporters,
@@ -52,11 +49,10 @@ pub enum QueryName {
 
 impl QueryName {
     /// Every query.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 6] = [
         Self::Nodes,
         Self::Services,
         Self::Containers,
-        Self::ContainerNames,
         Self::Exporters,
         Self::Series,
         Self::NodeHistory,
@@ -68,7 +64,6 @@ impl QueryName {
             Self::Nodes => "nodes",
             Self::Services => "services",
             Self::Containers => "containers",
-            Self::ContainerNames => "container names",
             Self::Exporters => "exporters",
             Self::Series => "series",
             Self::NodeHistory => "node history",
@@ -99,7 +94,6 @@ pub fn query(name: QueryName, matcher: &Matcher) -> NamedQuery {
         QueryName::Nodes => nodes(matcher),
         QueryName::Services => services(matcher),
         QueryName::Containers => containers(matcher),
-        QueryName::ContainerNames => container_names(matcher),
         QueryName::Exporters => exporters(matcher),
         QueryName::Series => series(matcher),
         QueryName::NodeHistory => node_history(matcher),
@@ -177,56 +171,53 @@ fn services(matcher: &Matcher) -> String {
 }
 
 fn containers(matcher: &Matcher) -> String {
-    let by = "container_id";
-    let identified = r#"container_id!="""#;
-    let values = CONTAINER_FAMILIES.iter().map(|family| {
-        let selector = matcher.selector(family.series, &[identified]);
-        let value = if family.counter {
+    let values = CONTAINER_FAMILIES
+        .iter()
+        .map(|family| tagged(&container_value(family, matcher), family.key));
+    let commit = &CONTAINER_FAMILIES[0];
+    let time = any(container_selectors(commit, matcher)
+        .iter()
+        .map(|(by, selector)| newest(by, selector)));
+    any(values.chain([tagged(&time, &format!("{}{TIME_SUFFIX}", commit.key))]))
+}
+
+fn container_value(family: &ContainerFamily, matcher: &Matcher) -> String {
+    any(container_selectors(family, matcher).iter().map(|(by, selector)| {
+        if family.counter {
             // The last two samples, divided by their own distance: `rate` would divide the growth of a young
             // container by the whole window.
             format!("max by ({by}) (irate({selector}[5m]))")
         } else {
             format!("max by ({by}) ({selector})")
-        };
-        tagged(&value, family.key)
-    });
-    let time = any(CONTAINER_FAMILIES
-        .iter()
-        .map(|family| newest(by, &matcher.selector(family.series, &[identified]))));
-    any(values.chain([tagged(&time, &format!("commit{TIME_SUFFIX}"))]))
+        }
+    }))
 }
 
-/// The recorded rule with real names, then kube-state-metrics by container id, then what the exporter saw (the
-/// target's own namespace, pod and container labels push these to `exported_…`).
-fn container_names(matcher: &Matcher) -> String {
-    let names = "container_id, namespace, pod, container";
-    let exported = "container_id, exported_namespace, exported_pod, exported_container";
+/// The chain of a container's series, as labels to keep and selector: raw by container id, which is the same
+/// in the Kubernetes API and in no other cluster; raw by the names that the exporter saw, where relabelling
+/// drops the id (the target's own labels push them to `exported_…`); the recorded rule, where raw series are
+/// not kept.
+fn container_selectors(family: &ContainerFamily, matcher: &Matcher) -> Vec<(&'static str, String)> {
+    let by_id = "container_id";
     let identified = r#"container_id!="""#;
-    let commit = CONTAINER_FAMILIES[0].series;
-    let recorded = matcher.selector(RECORDED_NAMES, &[identified]);
-    let state_metrics = matcher.selector(STATE_METRICS_NAMES, &[identified]);
-    let raw = matcher.selector(commit, &[identified]);
-    let raw_named = matcher.selector(
-        commit,
-        &[
-            identified,
-            r#"exported_namespace!="""#,
-            r#"exported_pod!="""#,
-            r#"exported_container!="""#,
-        ],
-    );
-    format!(
-        "max by ({names}) ({recorded}) \
-         or on (container_id) max by ({names}) ({state_metrics} and on (container_id) {raw}) \
-         or on (container_id) max by ({exported}) ({raw_named})"
-    )
+    let named = [
+        r#"container_id="""#,
+        r#"exported_namespace!="""#,
+        r#"exported_pod!="""#,
+        r#"exported_container!="""#,
+    ];
+    let mut chain = vec![
+        (by_id, matcher.selector(family.series, &[identified])),
+        (
+            "exported_namespace, exported_pod, exported_container",
+            matcher.selector(family.series, &named),
+        ),
+    ];
+    if let Some(recorded) = family.recorded {
+        chain.push((by_id, matcher.selector(recorded, &[identified])));
+    }
+    chain
 }
-
-/// Recorded by the `windows.pod.rules` of kube-prometheus-stack, with the real names of each container.
-pub const RECORDED_NAMES: &str = "windows_pod_container_available";
-
-/// Names of all containers, from kube-state-metrics.
-pub const STATE_METRICS_NAMES: &str = "kube_pod_container_info";
 
 fn exporters(matcher: &Matcher) -> String {
     let collectors = format!("max by ({TARGET_LABELS}, collector)");
@@ -259,13 +250,13 @@ pub fn known_series() -> Vec<&'static str> {
         .flat_map(|family| family.chain)
         .flat_map(|formula| formula.series())
         .chain(CONTAINER_FAMILIES.iter().map(|family| family.series))
+        .chain(CONTAINER_FAMILIES.iter().filter_map(|family| family.recorded))
         .chain([
             SERVICE_STATE,
             SERVICE_PROCESS,
             BUILD_INFO,
             COLLECTOR_SUCCESS,
-            RECORDED_NAMES,
-            STATE_METRICS_NAMES,
+            COLLECTOR_TIMEOUT,
         ])
         .collect();
     names.sort_unstable();
