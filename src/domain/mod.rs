@@ -1,10 +1,15 @@
 //! Pure types and arithmetic: no I/O, no clock. `now` is always a parameter.
 
+pub mod cpu_maximum;
+pub mod format;
 pub mod measurement;
 pub mod node;
 pub mod object;
 pub mod pod;
+pub mod pod_state;
+pub mod quantity;
 pub mod reading;
+pub mod text;
 
 use std::sync::Arc;
 
