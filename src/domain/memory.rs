@@ -95,6 +95,7 @@ fn join(
 
 #[cfg(test)]
 mod tests {
+    use super::Severity::{Critical, Fine, Warning};
     use super::*;
     use crate::domain::Timestamp;
     use crate::domain::reading::Source;
@@ -119,7 +120,6 @@ mod tests {
     #[test]
     fn amber_begins_at_eight_tenths_and_red_at_nine() {
         let severities = [0.0, 0.799_999, 0.8, 0.899_999, 0.9, 1.7].map(commit_severity);
-        use Severity::{Critical, Fine, Warning};
         assert_eq!(severities, [Fine, Fine, Warning, Warning, Critical, Critical]);
     }
 

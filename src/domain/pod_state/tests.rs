@@ -315,7 +315,7 @@ proptest! {
             .iter()
             .map(|(state, ready)| StatusFacts { ready: *ready, ..container(state) })
             .collect();
-        let facts = PodFacts { initialized, ready, deleting, ..pod("Running", &init_facts, &main_facts) };
+        let facts = PodFacts { deleting, initialized, ready, ..pod("Running", &init_facts, &main_facts) };
         let state = PodState::of(&facts);
         prop_assert!(state.ready <= state.ready_of);
         prop_assert!(!state.word.is_empty());
