@@ -137,6 +137,14 @@ impl ApiServer {
         &self.server.objects
     }
 
+    /// Forgets the history of a resource (`nodes` of the core group: `("", "nodes")`), as a compaction does: a watch
+    /// or page from before gets 410.
+    pub fn compact(&self, group: &str, plural: &str) {
+        if let Some(kind) = kinds::find(group, "v1", plural) {
+            self.server.objects.compact(kind);
+        }
+    }
+
     /// The switchable faults.
     pub fn faults(&self) -> &FaultPlan {
         &self.server.faults
