@@ -1,6 +1,7 @@
 //! The simulated cluster behind `drainboard demo` and behind the tests.
 
 pub mod article;
+pub mod apiserver;
 pub mod backends;
 pub mod client;
 pub mod error;
