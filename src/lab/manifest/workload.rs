@@ -143,7 +143,7 @@ impl Workload {
 
     /// Another `app.kubernetes.io/name` than the workload's name.
     #[must_use]
-    pub fn app(mut self, app: &'static str) -> Self {
+    pub fn named(mut self, app: &'static str) -> Self {
         self.app = app;
         self
     }
@@ -220,12 +220,9 @@ impl Workload {
         self
     }
 
-    /// Name of the `ReplicaSet` of a Deployment.
-    pub fn replica_set_name(&self) -> Option<String> {
-        match self.kind {
-            WorkloadKind::Deployment(hash) => Some(format!("{}-{hash}", self.name)),
-            _ => None,
-        }
+    /// Label `app.kubernetes.io/name` of its pods.
+    pub fn app(&self) -> &'static str {
+        self.app
     }
 
     /// What the selector asks of a pod's labels.
