@@ -105,6 +105,6 @@ elif $step == "pods" then
     mine($pods) as $i | (create("/api/v1/namespaces/\(namespace($i))/pods"; pod($i)), patch(pod_path($i) + "/status"; pod_status($i)))
 elif $step == "churn" then
     # As a kubelet reports a container that restarts: a status patch of one pod after another.
-    range($pods) as $n | ($n * 7919 % $pods) as $i
+    mine($pods) as $n | ($n * 7919 % $pods) as $i
     | patch(pod_path($i) + "/status"; {status: {containerStatuses: (pod_status($i).status.containerStatuses | .[0].restartCount = $n + 1)}})
 else error("no such step: \($step)") end
