@@ -3,13 +3,13 @@
 //! A round replaces the source's previous round whole. Nodes are found by name, by `InternalIP`, or by the
 //! exporter pod that runs on them; never by host name. Containers are found by their names, else by id.
 
+use crate::domain::Name;
 use crate::domain::measurement::{
     ContainerKey, ContainerQuantity, Measurements, NodeHistory, NodeKey, NodeQuantity, Quantity, Sample,
     ServiceMeasurement,
 };
 use crate::domain::pod::{Container, Pod};
 use crate::domain::reading::Absence;
-use crate::domain::Name;
 use std::collections::HashMap;
 use std::hash::Hash;
 
@@ -65,6 +65,8 @@ fn newer(held: Option<Sample>, sample: Sample) -> Option<Sample> {
 pub struct Round {
     /// As the source named them; kept, because a node or exporter pod may become known after the round.
     raw: HashMap<NodeKey, NodeSamples>,
+    /// Some are named by the exporter's pod.
+    by_pod: bool,
     nodes: HashMap<Name, NodeSamples>,
     pods: HashMap<(Name, Name), Vec<(Name, ContainerSamples)>>,
     ids: HashMap<Name, ContainerSamples>,
@@ -83,7 +85,12 @@ impl Round {
             }
         }
         for service in measurements.services {
-            round.raw.entry(service.node.clone()).or_default().services.push(service);
+            round
+                .raw
+                .entry(service.node.clone())
+                .or_default()
+                .services
+                .push(service);
         }
         for missing in measurements.missing {
             match missing.node {
@@ -108,6 +115,7 @@ impl Round {
             let held = samples.slot(measurement.quantity);
             *held = newer(*held, measurement.sample);
         }
+        round.by_pod = round.raw.keys().any(|key| matches!(key, NodeKey::Pod(..)));
         round.resolve(finder);
         round
     }
@@ -124,7 +132,10 @@ impl Round {
                 }
             }
             for service in &samples.services {
-                let known = held.services.iter().position(|other| other.service == service.service);
+                let known = held
+                    .services
+                    .iter()
+                    .position(|other| other.service == service.service);
                 match known {
                     Some(index) if held.services[index].at < service.at => {
                         held.services[index] = service.clone();
@@ -133,9 +144,23 @@ impl Round {
                     None => held.services.push(service.clone()),
                 }
             }
-            held.missing
-                .extend(samples.missing.iter().map(|(quantity, why)| (*quantity, why.clone())));
+            held.missing.extend(
+                samples
+                    .missing
+                    .iter()
+                    .map(|(quantity, why)| (*quantity, why.clone())),
+            );
         }
+    }
+
+    /// Whether there are samples of containers.
+    pub fn has_containers(&self) -> bool {
+        !self.pods.is_empty() || !self.ids.is_empty()
+    }
+
+    /// Whether samples are named by this pod, and so need to know its node.
+    pub fn awaits(&self, pod: &Pod) -> bool {
+        self.by_pod && self.raw.contains_key(&NodeKey::Pod(pod.namespace.clone(), pod.name.clone()))
     }
 
     /// The node's sample of this quantity.

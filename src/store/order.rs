@@ -175,6 +175,14 @@ impl Order {
         self.rebuild = Rebuild::Sort;
     }
 
+    /// All rows are gone. The sort stays.
+    pub fn clear(&mut self) {
+        *self = Self {
+            direction: self.direction,
+            ..Self::default()
+        };
+    }
+
     fn mark(&mut self, slot: u32, dirt: Dirt) {
         let index = slot as usize;
         if index >= self.dirt.len() {
@@ -240,7 +248,8 @@ impl Order {
         if new.is_empty() {
             return;
         }
-        self.natural.retain(|slot| self.dirt[*slot as usize] != Dirt::Moved);
+        self.natural
+            .retain(|slot| self.dirt[*slot as usize] != Dirt::Moved);
         for slot in &new {
             self.rank[*slot as usize] = NOWHERE;
         }
@@ -271,7 +280,8 @@ impl Order {
         if self.dirty.is_empty() || self.direction.is_none() {
             return;
         }
-        self.sorted.retain(|slot| self.dirt[*slot as usize] == Dirt::Clean);
+        self.sorted
+            .retain(|slot| self.dirt[*slot as usize] == Dirt::Clean);
         let renewed = self.renewed(rows);
         let order = Comparison::of(self.direction, &self.keys, &self.rank);
         merge(&mut self.sorted, &renewed, |a, b| order.compare(a, b));
@@ -383,7 +393,9 @@ impl Order {
             return None;
         }
         let order = Comparison::of(self.direction, &self.keys, &self.rank);
-        self.shown.binary_search_by(|other| order.compare(*other, slot)).ok()
+        self.shown
+            .binary_search_by(|other| order.compare(*other, slot))
+            .ok()
     }
 }
 
