@@ -1,5 +1,6 @@
 //! The simulated cluster behind `drainboard demo` and behind the tests.
 
+pub mod apiserver;
 pub mod article;
 pub mod backends;
 pub mod client;
