@@ -7,3 +7,6 @@ pub mod kubernetes;
 mod supervisor;
 
 pub use supervisor::{Running, SourcesOptions, start};
+
+#[cfg(test)]
+mod tests;
