@@ -84,3 +84,72 @@ pub fn cpu_text(millicores: u64) -> String {
         format!("{millicores}m")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn hello_win_may_use_an_eighth_of_its_node() {
+        let maximum = CpuMaximum::of(Some(500), 4).unwrap();
+        assert_eq!(maximum.to_string(), "1250 = 12.5 %");
+        assert_eq!(
+            CpuMaximum::arithmetic(500, 4).as_deref(),
+            Some("cpu 500m on 4 CPUs → 10 × 500 ÷ 4 = 1250 → 12.5 %")
+        );
+    }
+
+    #[test]
+    fn a_limit_beyond_the_node_is_the_whole_node() {
+        assert_eq!(
+            CpuMaximum::of(Some(8_000), 4).unwrap().to_string(),
+            "10000 = 100.0 %"
+        );
+        assert_eq!(
+            CpuMaximum::arithmetic(8_000, 4).as_deref(),
+            Some("cpu 8 on 4 CPUs → 10 × 8000 ÷ 4 = 20000, kept within 1 to 10000: 10000 → 100.0 %")
+        );
+    }
+
+    #[test]
+    fn the_smallest_limit_on_the_largest_node_is_one_ten_thousandth() {
+        assert_eq!(CpuMaximum::of(Some(1), 64).unwrap().to_string(), "1 = 0.01 %");
+    }
+
+    #[test]
+    fn without_a_limit_there_is_no_ceiling() {
+        assert_eq!(CpuMaximum::of(None, 4), None);
+        assert_eq!(
+            CpuMaximum::of(Some(0), 4),
+            None,
+            "the kubelet takes a limit of 0 for none"
+        );
+        assert_eq!(CpuMaximum::of(Some(500), 0), None, "CPUs of the node unknown");
+        assert_eq!(CpuMaximum::arithmetic(0, 4), None);
+    }
+
+    #[test]
+    fn the_node_counts_in_whole_cpus() {
+        assert_eq!([3_999, 4_000, 4_001].map(whole_cpus), [3, 4, 4]);
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_the_truncated_quotient_kept_in_range(limit in 1_u64..200_000, cpus in 1_u64..256) {
+            let found = u64::from(CpuMaximum::of(Some(limit), cpus).unwrap().ten_thousandths());
+            // found ≤ 10 × limit ÷ cpus < found + 1, said without a division.
+            let fits = found * cpus <= 10 * limit && 10 * limit < (found + 1) * cpus;
+            let too_small = found == 1 && 10 * limit < cpus;
+            let too_large = found == 10_000 && 10 * limit >= 10_000 * cpus;
+            prop_assert!(fits || too_small || too_large, "{found}");
+        }
+
+        #[test]
+        fn the_percent_in_words_is_the_number(limit in 1_u64..70_000, cpus in 1_u64..65) {
+            let maximum = CpuMaximum::of(Some(limit), cpus).unwrap();
+            let number: f64 = maximum.percent_text().trim_end_matches(" %").parse().unwrap();
+            prop_assert!((number - maximum.percent()).abs() < 1e-9);
+        }
+    }
+}

@@ -142,3 +142,109 @@ fn binary(bytes: u64) -> (String, &'static str) {
     };
     (number, UNITS[unit])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const MIB: u64 = 1 << 20;
+    const GIB: u64 = 1 << 30;
+    const DAY: i64 = 24 * 60 * 60;
+
+    #[test]
+    fn amounts_read_as_on_the_sketches() {
+        assert_eq!(bytes_short(98 * MIB), "98Mi");
+        assert_eq!(bytes_short(2_577_000_000), "2.4Gi");
+        assert_eq!(bytes_short(3_565_158), "3.4Mi");
+        assert_eq!(bytes_short(0), "0");
+        assert_eq!(bytes_long(98 * MIB), "98 MiB");
+        assert_eq!(bytes_long(5 * GIB), "5.0 GiB");
+        assert_eq!(bytes_long(16 * GIB), "16 GiB");
+        assert_eq!(bytes_long(512), "512 B");
+        assert_eq!(grouped(268_435_456), "268 435 456");
+        assert_eq!([7, 100, 1_000].map(grouped), ["7", "100", "1 000"]);
+    }
+
+    #[test]
+    fn an_amount_just_below_the_next_unit_does_not_grow_wider() {
+        assert_eq!(bytes_short(1023 * MIB), "1.0Gi");
+        assert_eq!(bytes_short(999 * MIB), "999Mi");
+        assert_eq!(bytes_short(u64::MAX), "16Ei");
+    }
+
+    #[test]
+    fn percents_keep_a_decimal_only_below_ten() {
+        let texts = [0.0, 0.054, 0.0995, 0.125, 0.3126, 1.03].map(percent);
+        assert_eq!(texts, ["0.0 %", "5.4 %", "10 %", "12 %", "31 %", "103 %"]);
+    }
+
+    #[test]
+    fn ages_read_as_kubectl_prints_them() {
+        let ages = [
+            (-5, "<invalid>"),
+            (-1, "0s"),
+            (0, "0s"),
+            (119, "119s"),
+            (120, "2m"),
+            (303, "5m3s"),
+            (600, "10m"),
+            (3 * 3_600 - 1, "179m"),
+            (3 * 3_600, "3h"),
+            (3 * 3_600 + 300, "3h5m"),
+            (8 * 3_600 + 300, "8h"),
+            (2 * DAY - 1, "47h"),
+            (2 * DAY, "2d"),
+            (3 * DAY + 4 * 3_600, "3d4h"),
+            (8 * DAY + 4 * 3_600, "8d"),
+            (730 * DAY - 1, "729d"),
+            (740 * DAY, "2y10d"),
+            (9 * 365 * DAY, "9y"),
+        ];
+        for (seconds, expected) in ages {
+            assert_eq!(kubectl_duration(seconds), expected, "{seconds}");
+        }
+    }
+
+    #[test]
+    fn short_and_spoken_ages_have_one_unit() {
+        let ages = [
+            (12, "12s", "12 s"),
+            (185, "3m", "3 m"),
+            (14 * 3_600, "14h", "14 h"),
+            (3 * DAY, "3d", "3 d"),
+            (800 * DAY, "2y", "2 y"),
+        ];
+        for (seconds, short, spoken) in ages {
+            assert_eq!(short_duration(seconds), short);
+            assert_eq!(spoken_age(seconds), spoken);
+            assert_eq!(ago(seconds), format!("{spoken} ago"));
+        }
+        assert_eq!(
+            [-30, 0, 1].map(ago),
+            ["now"; 3],
+            "a clock that is ahead is no age"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn an_amount_fits_its_column_and_is_near_the_number(bytes: u64) {
+            let text = bytes_short(bytes);
+            prop_assert!(text.len() <= 5, "{text}");
+            let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+            let power = " KMGTPE".find(text[split..].chars().next().unwrap_or(' ')).unwrap();
+            let shown = text[..split].parse::<f64>().unwrap() * 1024_f64.powi(i32::try_from(power).unwrap());
+            #[expect(clippy::cast_precision_loss, reason = "compared to 5 %")]
+            let actual = bytes as f64;
+            prop_assert!((shown - actual).abs() <= actual * 0.051, "{text} for {bytes}");
+        }
+
+        #[test]
+        fn groups_only_add_spaces(number: u64) {
+            let text = grouped(number);
+            prop_assert_eq!(text.replace(' ', ""), number.to_string());
+            prop_assert!(text.rsplit(' ').rev().skip(1).all(|group| group.len() == 3));
+        }
+    }
+}

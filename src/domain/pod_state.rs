@@ -216,3 +216,6 @@ fn end_word(end: &Termination) -> Cow<'_, str> {
         None => format!("ExitCode:{}", end.exit_code),
     })
 }
+
+#[cfg(test)]
+mod tests;

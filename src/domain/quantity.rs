@@ -173,3 +173,6 @@ fn mantissa(whole: &str, fraction: &str) -> Option<u128> {
 fn saturate(value: u128) -> u64 {
     u64::try_from(value).unwrap_or(u64::MAX)
 }
+
+#[cfg(test)]
+mod tests;

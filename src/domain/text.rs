@@ -97,3 +97,6 @@ pub fn truncate(text: &str, cells: usize) -> Cow<'_, str> {
         .collect();
     Cow::Owned(fitting + "…")
 }
+
+#[cfg(test)]
+mod tests;

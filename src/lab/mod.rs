@@ -1,3 +1,15 @@
 //! The simulated cluster behind `drainboard demo` and behind the tests.
 
+pub mod article;
 pub mod backends;
+pub mod client;
+pub mod error;
+pub mod figures;
+pub mod manifest;
+pub mod text;
+pub mod timings;
+pub mod world;
+
+/// Annotation of the namespace `kube-system` that marks a cluster as a lab. No `drainboard lab` command touches
+/// a server without it.
+pub const LAB_ANNOTATION: &str = "drainboard.dev/lab";

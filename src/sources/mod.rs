@@ -3,7 +3,9 @@
 
 pub mod context;
 pub mod event;
+pub mod exporter;
 pub mod kubernetes;
+pub mod prometheus;
 mod supervisor;
 
 pub use supervisor::{Running, SourcesOptions, start};

@@ -1,0 +1,3 @@
+//! `windows_exporter`: names of its series, its text format, and the direct scrape.
+
+pub mod names;

@@ -1,0 +1,28 @@
+//! What the screens ask the store.
+
+use crate::domain::Timestamp;
+use crate::sources::event::DetailKey;
+use crate::store::view::{HeaderView, Line, Page, RowKey, TableKind, TableQuery, TableWindow};
+
+/// The store as the screens see it.
+pub trait Views {
+    /// Cluster, sources, counts.
+    fn header(&self, now: Timestamp) -> HeaderView;
+    /// The rows from `first` on, at most `height`.
+    fn table(
+        &mut self,
+        kind: TableKind,
+        query: &TableQuery,
+        first: usize,
+        height: usize,
+        now: Timestamp,
+    ) -> TableWindow;
+    /// Where a row is among the matching ones.
+    fn position(&mut self, kind: TableKind, query: &TableQuery, key: &RowKey) -> Option<usize>;
+    /// The page of a row; `None` if the object is gone.
+    fn page(&self, key: &RowKey, now: Timestamp) -> Option<Page>;
+    /// A few lines about a row.
+    fn preview(&self, key: &RowKey, now: Timestamp) -> Vec<Line>;
+    /// The YAML that was asked for: `None` while it is on its way.
+    fn yaml(&self, key: &DetailKey) -> Option<Result<String, String>>;
+}
