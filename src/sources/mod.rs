@@ -9,3 +9,6 @@ pub mod prometheus;
 mod supervisor;
 
 pub use supervisor::{Running, SourcesOptions, start};
+
+#[cfg(test)]
+mod tests;
