@@ -46,7 +46,11 @@ impl EventLog {
             Change::Upsert(event) => self.upsert(event),
             Change::Delete(key) => {
                 let id = (key.namespace, key.name);
-                if self.events.get(&id).is_some_and(|held| held.event.key.uid == key.uid) {
+                if self
+                    .events
+                    .get(&id)
+                    .is_some_and(|held| held.event.key.uid == key.uid)
+                {
                     self.remove(&id);
                 }
             }
@@ -107,7 +111,9 @@ impl EventLog {
     }
 
     fn remove(&mut self, id: &Id) {
-        let Some(held) = self.events.remove(id) else { return };
+        let Some(held) = self.events.remove(id) else {
+            return;
+        };
         let about = about(&held.event);
         if let Some(ids) = self.by_object.get_mut(&about) {
             ids.retain(|other| other != id);
@@ -182,7 +188,11 @@ mod tests {
         }
         assert!(log.len() <= IN_ALL);
         let newest = format!("web-{}", IN_ALL + 499);
-        assert_eq!(log.about("Pod", Some(&"shop".into()), &newest.as_str().into()).len(), 1);
+        assert_eq!(
+            log.about("Pod", Some(&"shop".into()), &newest.as_str().into())
+                .len(),
+            1
+        );
         assert!(log.about("Pod", Some(&"shop".into()), &"web-0".into()).is_empty());
         assert_eq!(log.by_object.len(), log.len());
     }

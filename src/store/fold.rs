@@ -192,7 +192,9 @@ impl<T: Object> Folded<T> {
 
     /// All rows with their slots, in no order that means anything.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
-        (0u32..).zip(&self.slots).filter_map(|(slot, row)| Some((slot, &row.as_ref()?.value)))
+        (0u32..)
+            .zip(&self.slots)
+            .filter_map(|(slot, row)| Some((slot, &row.as_ref()?.value)))
     }
 
     /// How many rows there are.

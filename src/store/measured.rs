@@ -3,13 +3,13 @@
 //! A round replaces the source's previous round whole. Nodes are found by name, by `InternalIP`, or by the
 //! exporter pod that runs on them; never by host name. Containers are found by their names, else by id.
 
+use crate::domain::Name;
 use crate::domain::measurement::{
     ContainerKey, ContainerQuantity, Measurements, NodeHistory, NodeKey, NodeQuantity, Quantity, Sample,
     ServiceMeasurement,
 };
 use crate::domain::pod::{Container, Pod};
 use crate::domain::reading::Absence;
-use crate::domain::Name;
 use std::collections::HashMap;
 use std::hash::Hash;
 
@@ -83,7 +83,12 @@ impl Round {
             }
         }
         for service in measurements.services {
-            round.raw.entry(service.node.clone()).or_default().services.push(service);
+            round
+                .raw
+                .entry(service.node.clone())
+                .or_default()
+                .services
+                .push(service);
         }
         for missing in measurements.missing {
             match missing.node {
@@ -124,7 +129,10 @@ impl Round {
                 }
             }
             for service in &samples.services {
-                let known = held.services.iter().position(|other| other.service == service.service);
+                let known = held
+                    .services
+                    .iter()
+                    .position(|other| other.service == service.service);
                 match known {
                     Some(index) if held.services[index].at < service.at => {
                         held.services[index] = service.clone();
@@ -133,8 +141,12 @@ impl Round {
                     None => held.services.push(service.clone()),
                 }
             }
-            held.missing
-                .extend(samples.missing.iter().map(|(quantity, why)| (*quantity, why.clone())));
+            held.missing.extend(
+                samples
+                    .missing
+                    .iter()
+                    .map(|(quantity, why)| (*quantity, why.clone())),
+            );
         }
     }
 

@@ -240,7 +240,8 @@ impl Order {
         if new.is_empty() {
             return;
         }
-        self.natural.retain(|slot| self.dirt[*slot as usize] != Dirt::Moved);
+        self.natural
+            .retain(|slot| self.dirt[*slot as usize] != Dirt::Moved);
         for slot in &new {
             self.rank[*slot as usize] = NOWHERE;
         }
@@ -271,7 +272,8 @@ impl Order {
         if self.dirty.is_empty() || self.direction.is_none() {
             return;
         }
-        self.sorted.retain(|slot| self.dirt[*slot as usize] == Dirt::Clean);
+        self.sorted
+            .retain(|slot| self.dirt[*slot as usize] == Dirt::Clean);
         let renewed = self.renewed(rows);
         let order = Comparison::of(self.direction, &self.keys, &self.rank);
         merge(&mut self.sorted, &renewed, |a, b| order.compare(a, b));
@@ -383,7 +385,9 @@ impl Order {
             return None;
         }
         let order = Comparison::of(self.direction, &self.keys, &self.rank);
-        self.shown.binary_search_by(|other| order.compare(*other, slot)).ok()
+        self.shown
+            .binary_search_by(|other| order.compare(*other, slot))
+            .ok()
     }
 }
 
