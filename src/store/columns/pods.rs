@@ -286,7 +286,7 @@ impl<'a> Column<PodRow<'a>> for PodColumn {
                 (8, NAMESPACE_CELLS),
                 200,
                 TEXT,
-                "Namespace",
+                "Namespace of the pod",
             ),
             Self::Name => ("name", "NAME", Left, (16, NAME_CELLS), 255, TEXT, "Name of the Pod object"),
             Self::Ready => (
