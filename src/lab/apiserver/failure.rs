@@ -129,12 +129,30 @@ impl Failure {
         Self::new(410, "Expired", message)
     }
 
+    /// 503: what the request is to be passed on to cannot be reached.
+    pub fn unavailable(message: impl Into<String>) -> Self {
+        Self::new(503, "ServiceUnavailable", message)
+    }
+
+    /// The same failure with one more cause in its details.
+    pub fn cause(mut self, reason: &str, message: &str) -> Self {
+        let cause = json!({ "reason": reason, "message": message });
+        match self.details["causes"].as_array_mut() {
+            Some(causes) => causes.push(cause),
+            None => self.details["causes"] = json!([cause]),
+        }
+        self
+    }
+
     /// The `Status` object.
     pub fn status(&self) -> Value {
         let mut status = json!({
             "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
-            "message": self.message, "reason": self.reason, "code": self.code,
+            "message": self.message, "code": self.code,
         });
+        if !self.reason.is_empty() {
+            status["reason"] = json!(self.reason);
+        }
         if self
             .details
             .as_object()

@@ -3,11 +3,15 @@
 use super::access;
 use super::aggregate::AggregatedApis;
 use super::audit::{Audit, AuditEntry};
+use super::binding;
 use super::discovery;
+use super::eviction;
 use super::failure::{Failure, Outcome, json_response};
 use super::faults::FaultPlan;
 use super::kinds::{self, Kind};
+use super::logs;
 use super::objects::Objects;
+use super::proxy;
 use super::read;
 use super::request::{Form, Query, Target};
 use super::users::{User, Users};
@@ -17,6 +21,7 @@ use crate::lab::backends::Backends;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
+use chrono::Utc;
 use http::{HeaderMap, Method, StatusCode};
 use http_body_util::{BodyExt, Limited};
 use serde_json::Value;
@@ -128,9 +133,7 @@ impl Server {
             "authorization.k8s.io" | "authentication.k8s.io"
         );
         if review && target.verb == "create" && user.is_some() {
-            let (parts, body) = request.into_parts();
-            let body = write::body(&parts.headers, &collect(body).await?)?;
-            let answer = access::review(&self.users, user, &target.resource, &body)?;
+            let answer = access::review(&self.users, user, &target.resource, &json_body(request).await?)?;
             return Ok(json_response(StatusCode::CREATED, &answer));
         }
         self.users.authorize(user, target)?;
@@ -139,9 +142,27 @@ impl Server {
         }
         let kind = kinds::find(&target.group, &target.version, &target.resource)
             .ok_or_else(Failure::unknown_path)?;
-        match target.subresource.as_str() {
-            "" => self.object(kind, target, query, request).await,
-            "status" if kind.status => self.object(kind, target, query, request).await,
+        match (kind.kind, target.subresource.as_str(), target.verb) {
+            (_, "", _) => self.object(kind, target, query, request).await,
+            (_, "status", "get" | "update" | "patch") if kind.status => {
+                self.object(kind, target, query, request).await
+            }
+            ("Pod", "eviction", "create") => eviction::evict(
+                &self.objects,
+                target,
+                query,
+                &json_body(request).await?,
+                Utc::now(),
+            ),
+            ("Pod", "binding", "create") => {
+                binding::bind(&self.objects, target, query, &json_body(request).await?)
+            }
+            ("Pod", "log", "get") => logs::logs(&self.objects, &self.backends, target, query, request).await,
+            ("Pod", "proxy", _) => proxy::pod(&self.objects, &self.backends, target, request).await,
+            ("Service", "proxy", _) => proxy::service(&self.objects, &self.backends, target, request).await,
+            (_, "status", _) | ("Pod", "eviction" | "binding" | "log", _) => {
+                Err(Failure::method_not_allowed())
+            }
             _ => Err(Failure::unknown_path()),
         }
     }
@@ -194,7 +215,7 @@ impl Server {
 ///
 /// # Errors
 /// 413 when it is too large, 400 when the client breaks off.
-pub async fn collect(body: Body) -> Outcome<axum::body::Bytes> {
+async fn collect(body: Body) -> Outcome<axum::body::Bytes> {
     match Limited::new(body, LARGEST_BODY).collect().await {
         Ok(collected) => Ok(collected.to_bytes()),
         Err(error) if error.is::<http_body_util::LengthLimitError>() => Err(Failure::new(
@@ -208,7 +229,8 @@ pub async fn collect(body: Body) -> Outcome<axum::body::Bytes> {
     }
 }
 
-/// The JSON of a whole body.
-pub async fn json_body(headers: &http::HeaderMap, body: Body) -> Outcome<Value> {
-    write::body(headers, &collect(body).await?)
+/// The whole body of a request as JSON.
+async fn json_body(request: Request) -> Outcome<Value> {
+    let (parts, body) = request.into_parts();
+    write::body(&parts.headers, &collect(body).await?)
 }
