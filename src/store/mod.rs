@@ -3,6 +3,7 @@
 mod cluster;
 pub mod columns;
 mod events;
+pub mod facts;
 mod feeds;
 pub mod filter;
 mod fold;
@@ -196,3 +197,6 @@ impl Store {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -291,7 +291,7 @@ impl<'a> Column<PodRow<'a>> for PodColumn {
                 (8, NAMESPACE_CELLS),
                 200,
                 TEXT,
-                "Namespace",
+                "Namespace of the pod",
             ),
             Self::Name => (
                 "name",
