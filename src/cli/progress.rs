@@ -38,15 +38,14 @@ impl Progress {
             Payload::Watch(watched, _) => {
                 self.settled_watches.insert(*watched);
             }
-            Payload::Measurements(round) => {
-                // A round that has to wait for its second scrape is no answer yet.
+            // A round that has to wait for its second scrape is no answer yet.
+            Payload::Measurements(round)
                 if round
                     .missing
                     .iter()
-                    .all(|missing| missing.reason != Absence::NotYet)
-                {
-                    self.measured.insert(event.source);
-                }
+                    .all(|missing| missing.reason != Absence::NotYet) =>
+            {
+                self.measured.insert(event.source);
             }
             Payload::History(_) => self.history = true,
             _ => {}
