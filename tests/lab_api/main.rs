@@ -1,5 +1,8 @@
 //! The embedded API server, asked as its users ask it: by `kube` and by `kubectl`.
 
+mod evictions;
 mod objects;
+mod reach;
+mod rights;
 mod support;
 mod watches;
