@@ -5,8 +5,10 @@ pub mod context;
 pub mod event;
 pub mod exporter;
 pub mod kubernetes;
+pub mod pace;
 pub mod prometheus;
 mod supervisor;
+pub mod transport;
 
 pub use supervisor::{Running, SourcesOptions, start};
 
