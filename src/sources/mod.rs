@@ -5,10 +5,12 @@ pub mod context;
 pub mod event;
 pub mod exporter;
 pub mod kubernetes;
+pub mod metrics_api;
 pub mod pace;
 pub mod prometheus;
 mod supervisor;
 pub mod transport;
+pub mod unix_time;
 
 pub use supervisor::{Running, SourcesOptions, start};
 
