@@ -185,10 +185,33 @@ impl World {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::lab::article::machines;
-    use chrono::Utc;
+    use chrono::{TimeDelta, Utc};
+
+    /// A running pod of hello-win as the article has it.
+    pub fn hello_win() -> RunningPod {
+        RunningPod {
+            namespace: "win-demo".into(),
+            name: "hello-win-759c899954-tq5nc".into(),
+            uid: "u".into(),
+            node: "k8s-lab-win-1".into(),
+            os: Os::Windows,
+            app: "hello-win".into(),
+            host_process: false,
+            labels: Arc::default(),
+            address: Ipv4Addr::new(172, 21, 41, 18),
+            containers: vec![RunningContainer {
+                name: "hello".into(),
+                id: "containerd://1".into(),
+                started_at: Utc::now() - TimeDelta::seconds(65),
+                image: "ghcr.io/example/hello:1.3".into(),
+                memory_limit_bytes: Some(256 << 20),
+                cpu_limit_millicores: Some(500),
+            }],
+        }
+    }
 
     #[test]
     fn a_pod_that_stopped_frees_its_address_and_a_successor_of_the_same_name_stays() {
@@ -196,21 +219,13 @@ mod tests {
         let machine = world.machine("k8s-lab-win-1").unwrap();
         let address = world.take_address(&machine).unwrap();
         let pod = RunningPod {
-            namespace: "win-demo".into(),
-            name: "a".into(),
-            uid: "1".into(),
-            node: machine.name.clone(),
-            os: machine.os,
-            app: "a".into(),
-            host_process: false,
-            labels: Arc::default(),
             address,
-            containers: Vec::new(),
+            ..hello_win()
         };
         world.started(pod);
-        world.stopped("win-demo", "a", "another-uid");
+        world.stopped("win-demo", "hello-win-759c899954-tq5nc", "another-uid");
         assert_eq!(world.pods_on("k8s-lab-win-1").len(), 1);
-        world.stopped("win-demo", "a", "1");
+        world.stopped("win-demo", "hello-win-759c899954-tq5nc", "u");
         assert!(world.pods().is_empty());
         assert_eq!(world.take_address(&machine), Some(address));
     }

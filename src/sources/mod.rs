@@ -15,3 +15,6 @@ pub mod transport;
 pub mod unix_time;
 
 pub use supervisor::{Running, SourcesOptions, start};
+
+#[cfg(test)]
+mod tests;

@@ -65,6 +65,8 @@ fn newer(held: Option<Sample>, sample: Sample) -> Option<Sample> {
 pub struct Round {
     /// As the source named them; kept, because a node or exporter pod may become known after the round.
     raw: HashMap<NodeKey, NodeSamples>,
+    /// Some are named by the exporter's pod.
+    by_pod: bool,
     nodes: HashMap<Name, NodeSamples>,
     pods: HashMap<(Name, Name), Vec<(Name, ContainerSamples)>>,
     ids: HashMap<Name, ContainerSamples>,
@@ -113,6 +115,7 @@ impl Round {
             let held = samples.slot(measurement.quantity);
             *held = newer(*held, measurement.sample);
         }
+        round.by_pod = round.raw.keys().any(|key| matches!(key, NodeKey::Pod(..)));
         round.resolve(finder);
         round
     }
@@ -148,6 +151,16 @@ impl Round {
                     .map(|(quantity, why)| (*quantity, why.clone())),
             );
         }
+    }
+
+    /// Whether there are samples of containers.
+    pub fn has_containers(&self) -> bool {
+        !self.pods.is_empty() || !self.ids.is_empty()
+    }
+
+    /// Whether samples are named by this pod, and so need to know its node.
+    pub fn awaits(&self, pod: &Pod) -> bool {
+        self.by_pod && self.raw.contains_key(&NodeKey::Pod(pod.namespace.clone(), pod.name.clone()))
     }
 
     /// The node's sample of this quantity.

@@ -175,6 +175,14 @@ impl Order {
         self.rebuild = Rebuild::Sort;
     }
 
+    /// All rows are gone. The sort stays.
+    pub fn clear(&mut self) {
+        *self = Self {
+            direction: self.direction,
+            ..Self::default()
+        };
+    }
+
     fn mark(&mut self, slot: u32, dirt: Dirt) {
         let index = slot as usize;
         if index >= self.dirt.len() {

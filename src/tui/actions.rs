@@ -111,6 +111,9 @@ pub enum ActionId {
     ListUp,
 }
 
+/// Whether something can be done now, or why not.
+pub type Condition = fn(&Ui) -> Result<(), &'static str>;
+
 /// One action.
 #[derive(Clone, Copy, Debug)]
 pub struct Action {
@@ -128,8 +131,8 @@ pub struct Action {
     pub footer: Option<u8>,
     /// Whether it changes anything on the cluster. `--read-only` refuses all of these.
     pub writes: bool,
-    /// Whether it can be done now, or why not.
-    pub possible: fn(&Ui) -> Result<(), &'static str>,
+    /// Whether it can be done now, or why not; `None` if it always can.
+    pub possible: Option<Condition>,
 }
 
 impl Action {
@@ -140,7 +143,10 @@ impl Action {
                 "started with --read-only: nothing is changed on the cluster",
             ));
         }
-        (self.possible)(ui).map_err(Cow::Borrowed)
+        match self.possible {
+            Some(possible) => possible(ui).map_err(Cow::Borrowed),
+            None => Ok(()),
+        }
     }
 }
 
@@ -163,10 +169,6 @@ pub fn footer(ui: &Ui) -> Vec<&'static Action> {
         .collect();
     actions.sort_by_key(|action| action.footer);
     actions
-}
-
-fn always(_: &Ui) -> Result<(), &'static str> {
-    Ok(())
 }
 
 fn has_row(ui: &Ui) -> Result<(), &'static str> {
@@ -232,7 +234,7 @@ const fn action(
         doc,
         footer: None,
         writes: false,
-        possible: always,
+        possible: None,
     }
 }
 
@@ -242,8 +244,8 @@ impl Action {
         self
     }
 
-    const fn when(mut self, possible: fn(&Ui) -> Result<(), &'static str>) -> Self {
-        self.possible = possible;
+    const fn when(mut self, possible: Condition) -> Self {
+        self.possible = Some(possible);
         self
     }
 }
@@ -456,7 +458,7 @@ mod tests {
     fn read_only_refuses_an_action_that_writes_and_says_why() {
         let mut cordon = ACTIONS[0];
         cordon.writes = true;
-        cordon.possible = always;
+        cordon.possible = None;
         let mut ui = Ui::new(Options::default());
         assert_eq!(cordon.enabled(&ui), Ok(()));
         ui.options.read_only = true;

@@ -55,7 +55,7 @@ pub(super) fn workloads() -> Vec<Workload> {
 fn exporters() -> Vec<Workload> {
     vec![
         kps(Workload::daemon_set(MONITORING, "kps-prometheus-node-exporter"))
-            .app("prometheus-node-exporter")
+            .named("prometheus-node-exporter")
             .label("jobLabel", "node-exporter")
             .host_network()
             .container(
@@ -71,7 +71,7 @@ fn exporters() -> Vec<Workload> {
             MONITORING,
             "kps-prometheus-windows-exporter",
         ))
-        .app("prometheus-windows-exporter")
+        .named("prometheus-windows-exporter")
         .label("jobLabel", "windows-exporter")
         .host_process("NT AUTHORITY\\system")
         .init_container(
@@ -97,7 +97,7 @@ fn exporters() -> Vec<Workload> {
 fn stack() -> Vec<Workload> {
     vec![
         kps(Workload::stateful_set(MONITORING, "prometheus-kps-prometheus"))
-            .app("prometheus")
+            .named("prometheus")
             .label("app.kubernetes.io/managed-by", "prometheus-operator")
             .label("operator.prometheus.io/name", "kps-prometheus")
             .label("prometheus", "kps-prometheus")
@@ -120,7 +120,7 @@ fn stack() -> Vec<Workload> {
             MONITORING,
             "alertmanager-kps-alertmanager",
         ))
-        .app("alertmanager")
+        .named("alertmanager")
         .label("alertmanager", "kps-alertmanager")
         .container(
             Container::new("alertmanager", "quay.io/prometheus/alertmanager:v0.34.0")
@@ -140,7 +140,7 @@ fn stack() -> Vec<Workload> {
             0,
         ),
         kps(Workload::deployment(MONITORING, "kps-grafana", "6f5c94b8d7"))
-            .app("grafana")
+            .named("grafana")
             .container(
                 Container::new("grafana", "docker.io/grafana/grafana:13.1.2")
                     .port("grafana", 3000)
@@ -153,7 +153,7 @@ fn stack() -> Vec<Workload> {
             "kps-kube-state-metrics",
             "7c9d58f6b4",
         ))
-        .app("kube-state-metrics")
+        .named("kube-state-metrics")
         .container(
             Container::new(
                 "kube-state-metrics",
@@ -164,7 +164,7 @@ fn stack() -> Vec<Workload> {
         )
         .pod("hw6d2", NODE_1, [172, 21, 211, 31], 240, 0),
         kps(Workload::deployment(MONITORING, "kps-operator", "5b6fd7c9c8"))
-            .app("kube-prometheus-stack-prometheus-operator")
+            .named("kube-prometheus-stack-prometheus-operator")
             .container(
                 Container::new(
                     "kube-prometheus-stack",

@@ -2,7 +2,7 @@
 
 use super::container::Container;
 use crate::domain::object::Os;
-use crate::lab::article::{RUNTIME_CLASS, WINDOWS_BUILD};
+use crate::lab::article::RUNTIME_CLASS;
 use crate::lab::world::os_name;
 use serde_json::{Map, Value, json};
 use std::net::Ipv4Addr;
@@ -143,7 +143,7 @@ impl Workload {
 
     /// Another `app.kubernetes.io/name` than the workload's name.
     #[must_use]
-    pub fn app(mut self, app: &'static str) -> Self {
+    pub fn named(mut self, app: &'static str) -> Self {
         self.app = app;
         self
     }
@@ -220,12 +220,9 @@ impl Workload {
         self
     }
 
-    /// Name of the `ReplicaSet` of a Deployment.
-    pub fn replica_set_name(&self) -> Option<String> {
-        match self.kind {
-            WorkloadKind::Deployment(hash) => Some(format!("{}-{hash}", self.name)),
-            _ => None,
-        }
+    /// Label `app.kubernetes.io/name` of its pods.
+    pub fn app(&self) -> &'static str {
+        self.app
     }
 
     /// What the selector asks of a pod's labels.
@@ -323,7 +320,7 @@ impl Workload {
         spec
     }
 
-    fn template(&self, labels: Map<String, Value>) -> Value {
+    fn template(&self, labels: &Map<String, Value>) -> Value {
         json!({"metadata": {"labels": labels}, "spec": self.pod_spec()})
     }
 
@@ -334,7 +331,7 @@ impl Workload {
     /// The object that controls the pods: `ReplicaSet`, DaemonSet or `StatefulSet`; none for a static pod.
     pub fn controller(&self) -> Option<Value> {
         let replicas = self.pods.len();
-        let template = |labels| self.template(labels);
+        let template = |labels: &Map<String, Value>| self.template(labels);
         match self.kind {
             WorkloadKind::Deployment(hash) => {
                 let mut labels = self.template_labels();
@@ -352,7 +349,7 @@ impl Workload {
                     "spec": {
                         "replicas": replicas,
                         "selector": {"matchLabels": selector},
-                        "template": template(labels),
+                        "template": template(&labels),
                     },
                 }))
             }
@@ -362,7 +359,7 @@ impl Workload {
                     "selector": {"matchLabels": self.selector()},
                     // pods that exist already must not be replaced for lack of a controller revision
                     "updateStrategy": {"type": "OnDelete"},
-                    "template": template(self.template_labels()),
+                    "template": template(&self.template_labels()),
                 },
             })),
             WorkloadKind::StatefulSet => Some(json!({
@@ -372,7 +369,7 @@ impl Workload {
                     "serviceName": self.name,
                     "selector": {"matchLabels": self.selector()},
                     "updateStrategy": {"type": "OnDelete"},
-                    "template": template(self.template_labels()),
+                    "template": template(&self.template_labels()),
                 },
             })),
             WorkloadKind::StaticPod => None,
@@ -392,12 +389,12 @@ impl Workload {
                 "replicas": self.pods.len(),
                 "selector": {"matchLabels": self.selector()},
                 "strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "25%", "maxUnavailable": "25%"}},
-                "template": self.template(self.template_labels()),
+                "template": self.template(&self.template_labels()),
             },
         }))
     }
 
-    /// One of its pods, bound to its node. What the API server's admission adds to a pod is there already.
+    /// One of its pods, bound to its node. What admission adds to a pod is left to the API server.
     pub fn pod_object(&self, pod: &PodSeed) -> Value {
         let mut metadata = json!({
             "namespace": self.namespace, "name": pod.name, "labels": self.pod_labels(pod),
@@ -419,42 +416,28 @@ impl Workload {
         }
         let mut spec = self.pod_spec();
         spec["nodeName"] = pod.node.into();
-        admit(&mut spec, self.kind == WorkloadKind::DaemonSet);
+        if self.kind == WorkloadKind::DaemonSet {
+            tolerate_as_daemon(&mut spec);
+        }
         json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})
     }
 }
 
-/// What admission and controllers add to the spec of a pod before it is stored: node selector and toleration of
-/// its RuntimeClass, and the tolerations for a node that is not ready or unreachable (300 s; for a DaemonSet's
-/// pod without end).
-pub fn admit(spec: &mut Value, of_daemon_set: bool) {
+/// What the DaemonSet controller adds to the tolerations of its pods: they stay where nothing else stays.
+pub fn tolerate_as_daemon(spec: &mut Value) {
     let mut tolerations = match spec.get_mut("tolerations").map(Value::take) {
         Some(Value::Array(tolerations)) => tolerations,
         _ => Vec::new(),
     };
-    if spec.get("runtimeClassName").and_then(Value::as_str) == Some(RUNTIME_CLASS) {
-        spec["nodeSelector"] = json!({
-            "kubernetes.io/os": "windows",
-            "kubernetes.io/arch": "amd64",
-            "node.kubernetes.io/windows-build": WINDOWS_BUILD,
-        });
-        tolerations
-            .push(json!({"key": "os", "operator": "Equal", "value": "windows", "effect": "NoSchedule"}));
-    }
-    let tolerates_all = |toleration: &Value| {
-        toleration.get("key").is_none()
-            && toleration
-                .get("effect")
-                .is_none_or(|effect| effect == "NoExecute")
-    };
-    if !tolerations.iter().any(tolerates_all) {
-        for key in ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"] {
-            let mut toleration = json!({"key": key, "operator": "Exists", "effect": "NoExecute"});
-            if !of_daemon_set {
-                toleration["tolerationSeconds"] = 300.into();
-            }
-            tolerations.push(toleration);
-        }
+    for (key, effect) in [
+        ("node.kubernetes.io/not-ready", "NoExecute"),
+        ("node.kubernetes.io/unreachable", "NoExecute"),
+        ("node.kubernetes.io/disk-pressure", "NoSchedule"),
+        ("node.kubernetes.io/memory-pressure", "NoSchedule"),
+        ("node.kubernetes.io/pid-pressure", "NoSchedule"),
+        ("node.kubernetes.io/unschedulable", "NoSchedule"),
+    ] {
+        tolerations.push(json!({"key": key, "operator": "Exists", "effect": effect}));
     }
     spec["tolerations"] = tolerations.into();
 }
@@ -472,31 +455,14 @@ mod tests {
     }
 
     #[test]
-    fn a_hello_win_pod_carries_what_its_runtime_class_brings() {
+    fn a_hello_win_pod_has_the_articles_name_class_and_limits() {
         let hello = workload("hello-win");
         let pod = hello.pod_object(&hello.pods[0]);
         assert_eq!(pod["metadata"]["name"], "hello-win-759c899954-tkfg6");
-        assert_eq!(
-            pod["spec"]["nodeSelector"]["node.kubernetes.io/windows-build"],
-            WINDOWS_BUILD
-        );
-        let tolerations = pod["spec"]["tolerations"].as_array().unwrap();
-        assert!(tolerations.iter().any(|toleration| toleration["key"] == "os"));
+        assert_eq!(pod["spec"]["runtimeClassName"], RUNTIME_CLASS);
         assert_eq!(
             pod["spec"]["containers"][0]["resources"]["limits"]["memory"],
             "256Mi"
-        );
-    }
-
-    #[test]
-    fn the_template_of_a_deployment_leaves_to_admission_what_admission_does() {
-        let deployment = workload("hello-win").deployment_object().unwrap();
-        let spec = &deployment["spec"]["template"]["spec"];
-        assert_eq!(spec["runtimeClassName"], RUNTIME_CLASS);
-        assert!(
-            spec["nodeSelector"]
-                .get("node.kubernetes.io/windows-build")
-                .is_none()
         );
     }
 

@@ -150,3 +150,91 @@ impl Splitter {
         self.item_start = self.item_start.map(|start| start - consumed);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+    use std::convert::Infallible;
+
+    fn split(pieces: &[&[u8]]) -> (Vec<Value>, Splitter) {
+        let mut splitter = Splitter::default();
+        let mut items = Vec::new();
+        for piece in pieces {
+            let outcome: Result<(), Infallible> = splitter.push(piece, |item| {
+                items.push(serde_json::from_slice(item).unwrap());
+                Ok(())
+            });
+            assert!(outcome.is_ok());
+        }
+        (items, splitter)
+    }
+
+    #[test]
+    fn a_list_without_items_is_complete() {
+        for items in ["[]", "[ ]", "null"] {
+            let text = format!(r#"{{"metadata":{{"resourceVersion":"7"}},"items":{items}}}"#);
+            let (found, splitter) = split(&[text.as_bytes()]);
+            assert!(found.is_empty() && splitter.is_complete(), "{items}");
+            let envelope: Value = serde_json::from_slice(splitter.envelope()).unwrap();
+            assert_eq!(envelope["metadata"]["resourceVersion"], "7");
+        }
+    }
+
+    #[test]
+    fn what_stands_before_the_items_is_known_before_they_are_complete() {
+        let (items, splitter) = split(&[br#"{"metadata":{"continue":"next"},"items":[{"a":1},{"b""#]);
+        assert_eq!(items, [json!({"a": 1})]);
+        assert!(!splitter.is_complete());
+        let head: Value = serde_json::from_slice(&splitter.head().unwrap()).unwrap();
+        assert_eq!(head, json!({"metadata": {"continue": "next"}, "items": []}));
+    }
+
+    #[test]
+    fn other_lists_than_the_items_are_left_alone() {
+        let (items, splitter) =
+            split(&[br#"{"x":[{"a":1}],"metadata":{"items":[{"b":2}]},"items":[{"c":3}]}"#]);
+        assert_eq!(items, [json!({"c": 3})]);
+        let envelope: Value = serde_json::from_slice(splitter.envelope()).unwrap();
+        assert_eq!(
+            envelope,
+            json!({"x": [{"a": 1}], "metadata": {"items": [{"b": 2}]}, "items": []})
+        );
+    }
+
+    #[test]
+    fn a_web_page_is_no_list() {
+        let (_, splitter) = split(&[b" \n<html>"]);
+        assert!(!splitter.looks_like_json());
+        assert!(Splitter::default().looks_like_json());
+    }
+
+    proptest! {
+        #[test]
+        fn the_items_are_the_same_however_the_answer_is_cut(
+            texts in prop::collection::vec(r#"[a-z\\"\[\]{},:é\n]{0,12}"#, 0..6),
+            cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..8),
+        ) {
+            let sent: Vec<Value> = texts
+                .iter()
+                .map(|text| json!({"name": text, "nested": [{"items": [text]}, [], {}]}))
+                .collect();
+            let whole = json!({"metadata": {"resourceVersion": "7"}, "items": sent}).to_string();
+            let mut places: Vec<usize> = cuts.iter().map(|cut| cut.index(whole.len())).collect();
+            places.push(whole.len());
+            places.sort_unstable();
+            let mut start = 0;
+            let mut pieces = Vec::new();
+            for place in places {
+                pieces.push(&whole.as_bytes()[start..place]);
+                start = place;
+            }
+            let (items, splitter) = split(&pieces);
+            prop_assert_eq!(items, sent);
+            prop_assert!(splitter.is_complete());
+            let envelope: Value = serde_json::from_slice(splitter.envelope()).unwrap();
+            prop_assert_eq!(&envelope["metadata"]["resourceVersion"], "7");
+        }
+    }
+}

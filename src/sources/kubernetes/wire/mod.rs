@@ -11,6 +11,9 @@ mod pod_row;
 pub mod time;
 pub mod value;
 
+#[cfg(test)]
+mod tests;
+
 use crate::domain::object::ObjectKey;
 use serde::Deserialize;
 use serde::de::IgnoredAny;

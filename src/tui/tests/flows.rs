@@ -1,0 +1,1 @@
+//! What the operator does, and what the screen answers.

@@ -1,0 +1,1 @@
+//! The loop: what is drawn when, and what the sources are asked.
