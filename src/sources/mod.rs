@@ -1,6 +1,8 @@
 //! All contact with the outside. Each source owns its reconnect and says how it is. Nothing outside this
 //! module sees a wire type; what leaves it is a [`event::SourceEvent`].
 
+#[cfg(test)]
+mod bench;
 pub mod context;
 pub mod event;
 pub mod exporter;

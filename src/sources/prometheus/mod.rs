@@ -9,6 +9,8 @@ pub mod health;
 pub mod inventory;
 pub mod matcher;
 pub mod samples;
+#[cfg(test)]
+mod tests;
 pub mod wire;
 
 use crate::domain::Timestamp;
