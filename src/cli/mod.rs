@@ -1,1 +1,9 @@
-//! Headless commands: one file per command.
+//! The command line: what may be typed ([`args`]), and one file per command. Commands collect what the sources
+//! say once ([`collect`]), print it ([`output`]) and end with an [`exit::Outcome`].
+
+pub mod args;
+pub mod exit;
+pub mod json;
+pub mod output;
+pub mod prometheus_args;
+pub mod values;

@@ -3,3 +3,14 @@
 
 pub mod context;
 pub mod event;
+pub mod exporter;
+pub mod kubernetes;
+pub mod pace;
+pub mod prometheus;
+mod supervisor;
+pub mod transport;
+
+pub use supervisor::{Running, SourcesOptions, start};
+
+#[cfg(test)]
+mod tests;

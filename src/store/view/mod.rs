@@ -1,6 +1,10 @@
 //! View models: what a pane shows, before colours and cells. Built by the store, drawn by the screens, printed
 //! by the commands. No clock, no I/O: `now` is a parameter of whatever builds them.
 
+mod elide;
+
+pub use elide::elide;
+
 use crate::domain::reading::Source;
 use crate::domain::{Name, Timestamp};
 use compact_str::CompactString;

@@ -1,0 +1,220 @@
+//! Label and field selectors, parsed and matched as the API server does.
+
+use super::failure::{Failure, Outcome};
+use super::objects::text;
+use serde_json::Value;
+
+/// One term of a label selector.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Term {
+    In(String, Vec<String>),
+    NotIn(String, Vec<String>),
+    Exists(String),
+    Missing(String),
+}
+
+/// A label selector; the empty one matches everything.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LabelSelector(Vec<Term>);
+
+impl LabelSelector {
+    /// Parses `a=b,c!=d,e in (f,g),h,!i`.
+    ///
+    /// # Errors
+    /// 400 when a term cannot be read.
+    pub fn parse(selector: &str) -> Outcome<Self> {
+        split_terms(selector)
+            .into_iter()
+            .map(parse_term)
+            .collect::<Outcome<Vec<_>>>()
+            .map(Self)
+    }
+
+    /// The selector of a workload or a budget: `matchLabels` and `matchExpressions`.
+    pub fn from_object(selector: &Value) -> Self {
+        let mut terms: Vec<Term> = selector["matchLabels"]
+            .as_object()
+            .into_iter()
+            .flatten()
+            .map(|(label, value)| {
+                Term::In(label.clone(), vec![value.as_str().unwrap_or_default().to_owned()])
+            })
+            .collect();
+        for expression in selector["matchExpressions"].as_array().into_iter().flatten() {
+            let label = text(expression, "/key").to_owned();
+            let values = expression["values"].as_array().into_iter().flatten();
+            let values = values.filter_map(Value::as_str).map(str::to_owned).collect();
+            terms.push(match text(expression, "/operator") {
+                "In" => Term::In(label, values),
+                "NotIn" => Term::NotIn(label, values),
+                "DoesNotExist" => Term::Missing(label),
+                _ => Term::Exists(label),
+            });
+        }
+        Self(terms)
+    }
+
+    /// Whether nothing is selected by it in particular.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether the labels of `object` match.
+    pub fn matches(&self, object: &Value) -> bool {
+        let label = |name: &str| object["metadata"]["labels"].get(name).and_then(Value::as_str);
+        self.0.iter().all(|term| match term {
+            Term::In(name, values) => label(name).is_some_and(|value| values.iter().any(|one| one == value)),
+            Term::NotIn(name, values) => {
+                label(name).is_none_or(|value| values.iter().all(|one| one != value))
+            }
+            Term::Exists(name) => label(name).is_some(),
+            Term::Missing(name) => label(name).is_none(),
+        })
+    }
+}
+
+/// Splits at the commas outside of parentheses.
+fn split_terms(selector: &str) -> Vec<&str> {
+    let mut depth = 0_usize;
+    selector
+        .split(|letter| {
+            match letter {
+                '(' => depth += 1,
+                ')' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            letter == ',' && depth == 0
+        })
+        .map(str::trim)
+        .filter(|term| !term.is_empty())
+        .collect()
+}
+
+fn parse_term(term: &str) -> Outcome<Term> {
+    let unreadable = || Failure::bad_request(format!("unable to parse requirement: {term:?}"));
+    let name = |name: &str| {
+        let name = name.trim();
+        let fits = |letter: char| letter.is_ascii_alphanumeric() || "-_./".contains(letter);
+        if name.is_empty() || !name.chars().all(fits) {
+            Err(unreadable())
+        } else {
+            Ok(name.to_owned())
+        }
+    };
+    let set = |values: &str| {
+        let inner = values
+            .trim()
+            .strip_prefix('(')
+            .and_then(|rest| rest.strip_suffix(')'))
+            .ok_or_else(unreadable)?;
+        Ok::<_, Failure>(
+            inner
+                .split(',')
+                .map(|value| value.trim().to_owned())
+                .collect::<Vec<_>>(),
+        )
+    };
+    if let Some(missing) = term.strip_prefix('!') {
+        return Ok(Term::Missing(name(missing)?));
+    }
+    if let Some((label, value)) = term.split_once("!=") {
+        return Ok(Term::NotIn(name(label)?, vec![value.trim().to_owned()]));
+    }
+    if let Some((label, value)) = term.split_once("==").or_else(|| term.split_once('=')) {
+        return Ok(Term::In(name(label)?, vec![value.trim().to_owned()]));
+    }
+    if let Some((label, values)) = term.split_once(" notin ") {
+        return Ok(Term::NotIn(name(label)?, set(values)?));
+    }
+    if let Some((label, values)) = term.split_once(" in ") {
+        return Ok(Term::In(name(label)?, set(values)?));
+    }
+    Ok(Term::Exists(name(term)?))
+}
+
+/// A field selector; the empty one matches everything.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FieldSelector(Vec<(String, bool, String)>);
+
+impl FieldSelector {
+    /// Parses `spec.nodeName=a,status.phase!=Failed`. Only the fields that the real server indexes are known.
+    ///
+    /// # Errors
+    /// 400 for an unknown field or an unreadable term.
+    pub fn parse(selector: &str, kind: &str) -> Outcome<Self> {
+        let mut terms = Vec::new();
+        for term in selector.split(',').filter(|term| !term.is_empty()) {
+            let (field, equal, value) = if let Some((field, value)) = term.split_once("!=") {
+                (field, false, value)
+            } else if let Some((field, value)) = term.split_once("==").or_else(|| term.split_once('=')) {
+                (field, true, value)
+            } else {
+                let message = format!("invalid selector: '{selector}'; can't understand '{term}'");
+                return Err(Failure::bad_request(message));
+            };
+            if !selectable(kind, field) {
+                let message = format!("field label not supported: {field}");
+                return Err(Failure::bad_request(message));
+            }
+            terms.push((field.to_owned(), equal, value.to_owned()));
+        }
+        Ok(Self(terms))
+    }
+
+    /// Whether nothing is selected by it in particular.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether the fields of `object` match.
+    pub fn matches(&self, object: &Value) -> bool {
+        self.0
+            .iter()
+            .all(|(field, equal, wanted)| (field_text(object, field) == *wanted) == *equal)
+    }
+}
+
+fn selectable(kind: &str, field: &str) -> bool {
+    if matches!(field, "metadata.name" | "metadata.namespace") {
+        return true;
+    }
+    match kind {
+        "Pod" => matches!(
+            field,
+            "spec.nodeName"
+                | "spec.restartPolicy"
+                | "spec.schedulerName"
+                | "spec.serviceAccountName"
+                | "spec.hostNetwork"
+                | "status.phase"
+                | "status.podIP"
+                | "status.podIPs"
+                | "status.nominatedNodeName"
+        ),
+        "Node" => field == "spec.unschedulable",
+        "Namespace" => field == "status.phase",
+        "Secret" => field == "type",
+        "ReplicaSet" => field == "status.replicas",
+        "Job" => field == "status.successful",
+        "Event" => {
+            field.starts_with("involvedObject.")
+                || matches!(field, "type" | "reason" | "reportingComponent" | "source")
+        }
+        _ => false,
+    }
+}
+
+/// A field as text; absent booleans are `false`, other absent fields empty.
+fn field_text(object: &Value, field: &str) -> String {
+    let pointer = match field {
+        "source" => "/source/component".to_owned(),
+        _ => format!("/{}", field.replace('.', "/")),
+    };
+    match object.pointer(&pointer) {
+        Some(Value::String(value)) => value.clone(),
+        Some(Value::Bool(value)) => value.to_string(),
+        Some(Value::Number(value)) => value.to_string(),
+        _ if matches!(field, "spec.unschedulable" | "spec.hostNetwork") => "false".to_owned(),
+        _ => String::new(),
+    }
+}
