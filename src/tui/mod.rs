@@ -23,7 +23,7 @@ pub mod ui;
 pub mod views;
 
 use crate::domain::{Name, Timestamp};
-use crate::sources::supervisor::Running;
+use crate::sources::Running;
 use crate::store::Store;
 use crate::store::view::TableKind;
 use event_loop::Lines;
