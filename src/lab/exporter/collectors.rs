@@ -70,7 +70,7 @@ pub(super) fn about_itself(chosen: &[&Collector], text: &mut Exposition) {
         ],
         1.0,
     );
-    let per_collector = |mut family: Family<'_>, value: f64| {
+    let per_collector = |family: &mut Family, value: f64| {
         for collector in chosen {
             family.sample(&[("collector", collector.name)], value);
         }
@@ -129,7 +129,7 @@ fn container(scene: &Scene<'_>, text: &mut Exposition) {
             1.0,
         );
     }
-    let each = |mut family: Family<'_>, figure: &dyn Fn(&RunningPod, &RunningContainer) -> f64| {
+    let each = |family: &mut Family, figure: &dyn Fn(&RunningPod, &RunningContainer) -> f64| {
         for (pod, container) in all() {
             family.sample(&identity(pod, container), figure(pod, container));
         }

@@ -3,7 +3,8 @@
 mod collectors;
 mod exposition;
 
-pub use collectors::COLLECTORS;
+pub use collectors::{COLLECTORS, who};
+pub use exposition::{Exposition, Family, Sample};
 
 use crate::domain::Timestamp;
 use crate::lab::world::{Machine, RunningPod, World};
@@ -12,7 +13,6 @@ use axum::extract::{RawQuery, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use exposition::Exposition;
 use std::sync::Arc;
 
 /// Port of the exporter.
@@ -29,23 +29,23 @@ struct Scene<'a> {
 }
 
 /// The answer of `/metrics` on this machine at `at`, for the collectors that `wanted` accepts.
-pub fn render(
+pub fn collect(
     machine: &Machine,
     pods: &[Arc<RunningPod>],
     at: Timestamp,
     wanted: impl Fn(&str) -> bool,
-) -> String {
+) -> Exposition {
     let scene = Scene { machine, pods, at };
-    let mut text = Exposition::default();
+    let mut exposition = Exposition::default();
     let chosen: Vec<_> = COLLECTORS
         .iter()
         .filter(|collector| wanted(collector.name))
         .collect();
     for collector in &chosen {
-        (collector.write)(&scene, &mut text);
+        (collector.write)(&scene, &mut exposition);
     }
-    collectors::about_itself(&chosen, &mut text);
-    text.finish()
+    collectors::about_itself(&chosen, &mut exposition);
+    exposition
 }
 
 #[derive(Clone)]
@@ -76,8 +76,8 @@ async fn metrics(State(exporter): State<Exporter>, RawQuery(query): RawQuery) ->
     let Some(machine) = exporter.world.machine(&exporter.node) else {
         return StatusCode::NOT_FOUND.into_response();
     };
-    let collect = collect_filter(query.as_deref().unwrap_or_default());
-    if let Some(unknown) = collect
+    let chosen = collect_filter(query.as_deref().unwrap_or_default());
+    if let Some(unknown) = chosen
         .iter()
         .find(|name| !COLLECTORS.iter().any(|known| known.name == **name))
     {
@@ -85,11 +85,11 @@ async fn metrics(State(exporter): State<Exporter>, RawQuery(query): RawQuery) ->
         return (StatusCode::BAD_REQUEST, text).into_response();
     }
     let pods = exporter.world.pods_on(&exporter.node);
-    let body = render(&machine, &pods, chrono::Utc::now(), |name| {
-        collect.is_empty() || collect.iter().any(|wanted| wanted == name)
+    let exposition = collect(&machine, &pods, chrono::Utc::now(), |name| {
+        chosen.is_empty() || chosen.iter().any(|wanted| wanted == name)
     });
     let kind = "text/plain; version=0.0.4; charset=utf-8";
-    ([(header::CONTENT_TYPE, kind)], body).into_response()
+    ([(header::CONTENT_TYPE, kind)], exposition.text()).into_response()
 }
 
 /// The names in `collect[]=a&collect[]=b`, brackets encoded or not.
@@ -115,6 +115,15 @@ mod tests {
             .find(|line| line.starts_with(series))
             .unwrap_or_else(|| panic!("{series} is not there"));
         line.rsplit(' ').next().unwrap().parse().unwrap()
+    }
+
+    fn render(
+        machine: &Machine,
+        pods: &[Arc<RunningPod>],
+        at: Timestamp,
+        wanted: impl Fn(&str) -> bool,
+    ) -> String {
+        collect(machine, pods, at, wanted).text()
     }
 
     fn windows() -> Machine {
