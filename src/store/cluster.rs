@@ -173,7 +173,8 @@ impl Cluster {
                 let Some(lease) = touched.after.or(touched.before) else {
                     return;
                 };
-                let renewal = |lease: Option<&NodeLease>| lease.map(|lease| (lease.uid.clone(), lease.renew_time));
+                let renewal =
+                    |lease: Option<&NodeLease>| lease.map(|lease| (lease.uid.clone(), lease.renew_time));
                 let before = seen.get(&lease.node).copied();
                 if touched.after.is_none() {
                     seen.remove(&lease.node);

@@ -202,7 +202,9 @@ impl<C: Copy> Test<C> {
             Some(rest) => (true, rest),
             None => (false, term),
         };
-        let id = about.find(|c: char| !c.is_ascii_alphabetic() && c != '-').unwrap_or(about.len());
+        let id = about
+            .find(|c: char| !c.is_ascii_alphabetic() && c != '-')
+            .unwrap_or(about.len());
         let (id, behind) = about.split_at(id);
         let operators = [
             (">=", Some(Comparison::GreaterOrEqual)),
@@ -234,7 +236,10 @@ impl<C: Copy> Test<C> {
             .iter()
             .find_map(|unit| Some((*unit, parse_literal(literal, *unit)?)));
         let Some((unit, literal)) = parsed else {
-            let examples: Vec<String> = units.iter().map(|unit| format!("{id}>{}", unit.example())).collect();
+            let examples: Vec<String> = units
+                .iter()
+                .map(|unit| format!("{id}>{}", unit.example()))
+                .collect();
             return Err(FilterError::BadLiteral {
                 column: id.to_owned(),
                 literal: literal.to_owned(),
@@ -261,7 +266,11 @@ impl<C: Copy> Test<C> {
             None => (AtomKind::Substring, negated),
             Some(Comparison::Equal) => (AtomKind::Exact, negated),
             Some(Comparison::NotEqual) => (AtomKind::Exact, !negated),
-            Some(_) => return Err(FilterError::NoNumbers { column: id.to_owned() }),
+            Some(_) => {
+                return Err(FilterError::NoNumbers {
+                    column: id.to_owned(),
+                });
+            }
         };
         if wanted.is_empty() {
             return Ok(None);
@@ -286,7 +295,10 @@ fn known_columns<R: TableRow>() -> String {
 }
 
 /// A number in the base of this unit; `None` if it is not written in this unit.
-#[expect(clippy::cast_precision_loss, reason = "amounts that people type have few digits")]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "amounts that people type have few digits"
+)]
 fn parse_literal(text: &str, unit: Unit) -> Option<f64> {
     let plain = |text: &str| {
         let digits = text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
@@ -303,7 +315,9 @@ fn parse_literal(text: &str, unit: Unit) -> Option<f64> {
             let text = text.strip_suffix('B').unwrap_or(text);
             quantity::bytes(text).ok().map(|bytes| bytes as f64)
         }
-        Unit::Cores => quantity::millicores(text).ok().map(|millicores| millicores as f64 / 1000.0),
+        Unit::Cores => quantity::millicores(text)
+            .ok()
+            .map(|millicores| millicores as f64 / 1000.0),
         Unit::Count => plain(text),
         Unit::Duration => {
             let (number, seconds) = [("s", 1.0), ("m", 60.0), ("h", 3600.0), ("d", 86_400.0)]

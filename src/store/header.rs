@@ -23,7 +23,11 @@ impl Store {
             version: self.version.clone(),
             namespace: scope.namespace.clone(),
             pod_selector: sanitise(&scope.pod_selector).into(),
-            sources: self.feeds.iter().map(|(source, feed)| badge(source, feed, now)).collect(),
+            sources: self
+                .feeds
+                .iter()
+                .map(|(source, feed)| badge(source, feed, now))
+                .collect(),
             days_to_patch_tuesday: patch_tuesday::days_until(now.date_naive()).unwrap_or(0),
             counts: Counts {
                 nodes: self.cluster.nodes.len(),
@@ -97,7 +101,10 @@ fn one_line(problem: &Problem) -> String {
 pub fn problem_line(problem: &Problem) -> Line {
     let mut line = plain(format!("✖ {}", sanitise(&problem.what)), Role::Error);
     if !problem.next_step.is_empty() {
-        line.push(Span::new(format!(" → {}", sanitise(&problem.next_step)), Role::Text));
+        line.push(Span::new(
+            format!(" → {}", sanitise(&problem.next_step)),
+            Role::Text,
+        ));
     }
     line
 }

@@ -106,7 +106,10 @@ impl<'a> Joins<'a> {
         };
         // Only source and age decide here; the state itself is no number.
         let chosen = self.prefer(WINDOWS_ONLY, Some(&node.name), Quantity::Services, |_, feed| {
-            Ok(find(feed).map(|found| Sample { value: 0.0, at: found.at }))
+            Ok(find(feed).map(|found| Sample {
+                value: 0.0,
+                at: found.at,
+            }))
         });
         match chosen {
             Reading::Absent(reason) => Reading::Absent(reason),
@@ -133,7 +136,10 @@ impl<'a> Joins<'a> {
 
     /// A measured quantity of a container: bytes, or cores.
     pub fn container(&self, pod: &Pod, container: &Container, quantity: ContainerQuantity) -> Reading<f64> {
-        let only_windows = matches!(quantity, ContainerQuantity::Commit | ContainerQuantity::CommitPeak);
+        let only_windows = matches!(
+            quantity,
+            ContainerQuantity::Commit | ContainerQuantity::CommitPeak
+        );
         let sources = match self.cluster.os_of(pod) {
             Some(Os::Windows) if only_windows => WINDOWS_ONLY,
             Some(Os::Windows) => WINDOWS_USAGE,
@@ -141,14 +147,17 @@ impl<'a> Joins<'a> {
             None if only_windows => return Reading::Absent(Absence::NoSample),
             Some(Os::Linux) | None => API_ONLY,
         };
-        self.prefer(sources, pod.node.as_ref(), Quantity::Container(quantity), |source, feed| {
-            match feed.round.container(pod, container, quantity) {
+        self.prefer(
+            sources,
+            pod.node.as_ref(),
+            Quantity::Container(quantity),
+            |source, feed| match feed.round.container(pod, container, quantity) {
                 Some(Sample { value: 0.0, .. }) if pod.host_process && source == Source::MetricsApi => {
                     Err(Absence::NotCollected(HOST_PROCESS.into()))
                 }
                 sample => Ok(sample),
-            }
-        })
+            },
+        )
     }
 
     /// Commit ÷ limit of a container.
@@ -186,7 +195,12 @@ impl<'a> Joins<'a> {
     /// reason, with [`Absence::NoLimit`] before any other, because that one is the operator's to mend.
     pub fn worst_commit(&self, pod: &Pod) -> Reading<f64> {
         let mut worst = Reading::Absent(Absence::NoSample);
-        for (index, container) in pod.containers.iter().filter(|container| counts(container)).enumerate() {
+        for (index, container) in pod
+            .containers
+            .iter()
+            .filter(|container| counts(container))
+            .enumerate()
+        {
             let ratio = self.commit_to_limit(pod, container);
             let better = match (&worst, &ratio) {
                 (Reading::Present { value: a, .. }, Reading::Present { value: b, .. }) => b > a,
@@ -211,7 +225,10 @@ impl<'a> Joins<'a> {
                 let millicores = node.capacity.cpu_millicores.ok_or(Absence::NoSample)?;
                 Ok(crate::domain::cpu_maximum::whole_cpus(millicores))
             }
-            None => Err(self.cluster.watch_absence(Watched::Nodes).unwrap_or(Absence::NoSample)),
+            None => Err(self
+                .cluster
+                .watch_absence(Watched::Nodes)
+                .unwrap_or(Absence::NoSample)),
         }
     }
 
@@ -227,7 +244,9 @@ impl<'a> Joins<'a> {
         let mut newest: Option<(Source, Sample)> = None;
         let mut own_reason = None;
         for source in sources {
-            let Some(feed) = self.feeds.current(*source) else { continue };
+            let Some(feed) = self.feeds.current(*source) else {
+                continue;
+            };
             match sample(*source, feed) {
                 Ok(Some(sample)) => {
                     if !reading(*source, sample).is_stale(self.now) {
@@ -324,6 +343,9 @@ fn plus(sum: Reading<f64>, next: Reading<f64>) -> Reading<f64> {
 
 /// Seconds since 1970 as a time.
 fn timestamp(seconds: f64) -> Option<Timestamp> {
-    #[expect(clippy::cast_possible_truncation, reason = "a float beyond i64 saturates and is no time")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a float beyond i64 saturates and is no time"
+    )]
     Timestamp::from_timestamp_millis((seconds * 1000.0) as i64)
 }

@@ -160,7 +160,10 @@ impl Round {
 
     /// Whether samples are named by this pod, and so need to know its node.
     pub fn awaits(&self, pod: &Pod) -> bool {
-        self.by_pod && self.raw.contains_key(&NodeKey::Pod(pod.namespace.clone(), pod.name.clone()))
+        self.by_pod
+            && self
+                .raw
+                .contains_key(&NodeKey::Pod(pod.namespace.clone(), pod.name.clone()))
     }
 
     /// The node's sample of this quantity.

@@ -175,7 +175,11 @@ impl Store {
 
     /// How each watch is, as far as it is known.
     pub fn watch_states(&self) -> Vec<(Watched, &WatchState)> {
-        self.cluster.watches.iter().map(|(watched, state)| (*watched, state)).collect()
+        self.cluster
+            .watches
+            .iter()
+            .map(|(watched, state)| (*watched, state))
+            .collect()
     }
 
     /// A detail that was asked for, or why it could not be had; `None` until it was answered.

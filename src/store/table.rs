@@ -101,14 +101,19 @@ fn heads<R: TableRow>(wide: bool, sort: Option<(R::Column, Direction)>) -> Vec<C
                 min_width: head.width.0,
                 max_width: head.width.1,
                 priority: head.priority,
-                sorted: sort.filter(|(by, _)| *by == column).map(|(_, direction)| direction),
+                sorted: sort
+                    .filter(|(by, _)| *by == column)
+                    .map(|(_, direction)| direction),
             }
         })
         .collect()
 }
 
 fn shown_columns<R: TableRow>(wide: bool) -> impl Iterator<Item = R::Column> {
-    R::Column::ALL.iter().copied().filter(move |column| wide || !column.head().wide)
+    R::Column::ALL
+        .iter()
+        .copied()
+        .filter(move |column| wide || !column.head().wide)
 }
 
 /// The rows of a table as an order sees them.
@@ -142,7 +147,9 @@ impl<R: TableRow> Rows for Source<'_, R> {
     }
 
     fn place(&mut self, slot: u32) -> Place {
-        let Some(row) = (self.row)(slot) else { return Place::Out };
+        let Some(row) = (self.row)(slot) else {
+            return Place::Out;
+        };
         let in_scope = match self.os {
             OsScope::All => true,
             OsScope::Windows => row.os() == Some(Os::Windows),
@@ -330,7 +337,10 @@ impl Store {
                 None if rows == 0 => plain(self.nothing_there(what, query), Role::Muted),
                 None if order.shown().is_empty() => {
                     let filter = sanitise(&query.filter);
-                    plain(format!("nothing matches `{filter}` among {rows} {what}"), Role::Muted)
+                    plain(
+                        format!("nothing matches `{filter}` among {rows} {what}"),
+                        Role::Muted,
+                    )
                 }
                 None => return None,
             },

@@ -142,7 +142,10 @@ pub fn os(os: Option<Os>) -> Line {
 /// kubectl's AGE of something that was created then.
 pub fn age(created_at: Option<Timestamp>, now: Timestamp) -> Line {
     match created_at {
-        Some(created) => plain(format::kubectl_duration((now - created).num_seconds()), Role::Text),
+        Some(created) => plain(
+            format::kubectl_duration((now - created).num_seconds()),
+            Role::Text,
+        ),
         None => absent(),
     }
 }
@@ -188,8 +191,14 @@ mod tests {
     fn a_sparkline_leaves_the_time_before_the_first_point_blank() {
         let now = at(10_000);
         let points = [
-            Sample { value: 0.5, at: at(10_000 - 1000) },
-            Sample { value: 1.0, at: at(10_000) },
+            Sample {
+                value: 0.5,
+                at: at(10_000 - 1000),
+            },
+            Sample {
+                value: 1.0,
+                at: at(10_000),
+            },
         ];
         assert_eq!(sparkline(&points, now, 4, 1.0), "  ▄█");
     }
@@ -204,6 +213,9 @@ mod tests {
         let line = gauge(&old, at(1000), crate::domain::memory::commit_severity, 10);
         assert_eq!(text(&line), "██████████  95 % ◌ ✖");
         assert!(line.iter().any(|span| span.role == Role::Stale));
-        assert_eq!(bytes(&Reading::Absent(Absence::NotYet), at(0), Role::Text), absent());
+        assert_eq!(
+            bytes(&Reading::Absent(Absence::NotYet), at(0), Role::Text),
+            absent()
+        );
     }
 }

@@ -122,7 +122,10 @@ pub trait TableRow: Sized {
 }
 
 /// A time span as seconds.
-#[expect(clippy::cast_precision_loss, reason = "milliseconds of some decades are far below 2^52")]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "milliseconds of some decades are far below 2^52"
+)]
 pub fn elapsed(span: TimeDelta) -> f64 {
     span.num_milliseconds() as f64 / 1000.0
 }

@@ -137,7 +137,9 @@ impl NodeRow<'_> {
             return absent();
         }
         let mut line = plain(sparkline(points, now, SPARK_CELLS, 1.0), Role::Series2);
-        line.extend(reading(&cpu, now, Role::Text, |ratio| format!(" {:>6}", format::percent(*ratio))));
+        line.extend(reading(&cpu, now, Role::Text, |ratio| {
+            format!(" {:>6}", format::percent(*ratio))
+        }));
         line
     }
 
@@ -218,7 +220,15 @@ impl<'a> Column<NodeRow<'a>> for NodeColumn {
         use Align::{Left, Right};
         const TEXT: &[Unit] = &[];
         let (id, title, align, width, priority, units, doc): HeadParts = match self {
-            Self::Name => ("name", "NAME", Left, (12, NAME_CELLS), 255, TEXT, "Name of the Node object"),
+            Self::Name => (
+                "name",
+                "NAME",
+                Left,
+                (12, NAME_CELLS),
+                255,
+                TEXT,
+                "Name of the Node object",
+            ),
             Self::State => (
                 "state",
                 "STATE",
@@ -228,7 +238,15 @@ impl<'a> Column<NodeRow<'a>> for NodeColumn {
                 TEXT,
                 "The Ready condition, and beside it: cordoned, late lease, pressure, a recent restart",
             ),
-            Self::Os => ("os", "OS", Left, (3, 3), 140, TEXT, "Operating system: win or lin"),
+            Self::Os => (
+                "os",
+                "OS",
+                Left,
+                (3, 3),
+                140,
+                TEXT,
+                "Operating system: win or lin",
+            ),
             Self::Build => (
                 "build",
                 "BUILD",
@@ -247,7 +265,15 @@ impl<'a> Column<NodeRow<'a>> for NodeColumn {
                 &[Unit::Count],
                 "Windows revision (UBR); ▲ −n is behind the newest of the same build in the fleet",
             ),
-            Self::Version => ("version", "VERSION", Left, (7, 16), 110, TEXT, "Version of the kubelet"),
+            Self::Version => (
+                "version",
+                "VERSION",
+                Left,
+                (7, 16),
+                110,
+                TEXT,
+                "Version of the kubelet",
+            ),
             Self::Cpu => (
                 "cpu",
                 "CPU",
@@ -293,7 +319,15 @@ impl<'a> Column<NodeRow<'a>> for NodeColumn {
                 &[Unit::Duration],
                 "Boot id and uptime; compared and sorted by uptime",
             ),
-            Self::Roles => ("roles", "ROLES", Left, (5, 20), 60, TEXT, "Roles from the node-role labels"),
+            Self::Roles => (
+                "roles",
+                "ROLES",
+                Left,
+                (5, 20),
+                60,
+                TEXT,
+                "Roles from the node-role labels",
+            ),
             Self::Ip => ("ip", "IP", Left, (9, 39), 80, TEXT, "First InternalIP"),
             Self::Lease => (
                 "lease",
@@ -304,8 +338,24 @@ impl<'a> Column<NodeRow<'a>> for NodeColumn {
                 &[Unit::Duration],
                 "Time since the watch saw the node's lease renewed: amber from 20 s, red from 40 s",
             ),
-            Self::Age => ("age", "AGE", Right, (4, 6), 90, &[Unit::Duration], "Age of the Node object"),
-            Self::Taints => ("taints", "TAINTS", Left, (6, 60), 50, TEXT, "Taints, as key=value:effect"),
+            Self::Age => (
+                "age",
+                "AGE",
+                Right,
+                (4, 6),
+                90,
+                &[Unit::Duration],
+                "Age of the Node object",
+            ),
+            Self::Taints => (
+                "taints",
+                "TAINTS",
+                Left,
+                (6, 60),
+                50,
+                TEXT,
+                "Taints, as key=value:effect",
+            ),
             Self::Kernel => (
                 "kernel",
                 "KERNEL",
@@ -315,17 +365,19 @@ impl<'a> Column<NodeRow<'a>> for NodeColumn {
                 TEXT,
                 "Kernel version; on Windows major.minor.build.revision",
             ),
-            Self::Runtime => ("runtime", "RUNTIME", Left, (10, 30), 30, TEXT, "Container runtime"),
+            Self::Runtime => (
+                "runtime",
+                "RUNTIME",
+                Left,
+                (10, 30),
+                30,
+                TEXT,
+                "Container runtime",
+            ),
         };
         let wide = matches!(
             self,
-            Self::Roles
-                | Self::Ip
-                | Self::Lease
-                | Self::Age
-                | Self::Taints
-                | Self::Kernel
-                | Self::Runtime
+            Self::Roles | Self::Ip | Self::Lease | Self::Age | Self::Taints | Self::Kernel | Self::Runtime
         );
         Head {
             id,
@@ -352,7 +404,12 @@ impl<'a> Column<NodeRow<'a>> for NodeColumn {
             },
             Self::Revision => row.revision_cell(),
             Self::Cpu => row.cpu_cell(),
-            Self::Commit => gauge(&row.joins.node_commit_ratio(node), now, commit_severity, BAR_CELLS),
+            Self::Commit => gauge(
+                &row.joins.node_commit_ratio(node),
+                now,
+                commit_severity,
+                BAR_CELLS,
+            ),
             Self::WorkingSet => bytes(&row.joins.node(node, NodeQuantity::WorkingSet), now, Role::Text),
             Self::Pods => match row.joins.cluster.pod_count(&node.name) {
                 Ok(pods) => plain(pods.to_string(), Role::Text),
@@ -368,7 +425,10 @@ impl<'a> Column<NodeRow<'a>> for NodeColumn {
         }
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "pods and seconds of one node are far below 2^52")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "pods and seconds of one node are far below 2^52"
+    )]
     fn number(self, row: &NodeRow<'a>, unit: Unit) -> Option<f64> {
         let node = row.node;
         let now = row.joins.now;
@@ -379,7 +439,9 @@ impl<'a> Column<NodeRow<'a>> for NodeColumn {
             (Self::Cpu, Unit::Percent) => row.joins.node(node, NodeQuantity::CpuRatio).value().copied(),
             (Self::Commit, Unit::Percent) => row.joins.node_commit_ratio(node).value().copied(),
             (Self::Commit, Unit::Bytes) => row.joins.node(node, NodeQuantity::Commit).value().copied(),
-            (Self::WorkingSet, Unit::Bytes) => row.joins.node(node, NodeQuantity::WorkingSet).value().copied(),
+            (Self::WorkingSet, Unit::Bytes) => {
+                row.joins.node(node, NodeQuantity::WorkingSet).value().copied()
+            }
             (Self::Pods, Unit::Count) => Some(row.joins.cluster.pod_count(&node.name).ok()? as f64),
             (Self::Boot, Unit::Duration) => row.joins.booted_at(node).value().copied().map(since),
             (Self::Lease, Unit::Duration) => row.joins.cluster.renewal_seen(&node.name).ok().map(since),

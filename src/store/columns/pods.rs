@@ -84,7 +84,9 @@ const ON_THE_WAY: [&str; 5] = [
 
 /// How much a pod's STATUS word matters.
 pub fn state_severity(state: &str) -> Severity {
-    let progress = state.strip_prefix("Init:").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    let progress = state
+        .strip_prefix("Init:")
+        .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
     if WELL.contains(&state) {
         Severity::Fine
     } else if progress || ON_THE_WAY.contains(&state) {
@@ -135,7 +137,10 @@ impl PodRow<'_> {
             Err(reason) => return PodCpuMaximum::Absent(reason),
         };
         let ceilings = limits.into_iter().map(|limit| CpuMaximum::of(Some(limit), cpus));
-        match ceilings.map(|ceiling| Some(u32::from(ceiling?.ten_thousandths()))).sum() {
+        match ceilings
+            .map(|ceiling| Some(u32::from(ceiling?.ten_thousandths())))
+            .sum()
+        {
             Some(sum) => PodCpuMaximum::Ceiling(sum),
             None => PodCpuMaximum::Absent(Absence::NoSample),
         }
@@ -288,7 +293,15 @@ impl<'a> Column<PodRow<'a>> for PodColumn {
                 TEXT,
                 "Namespace of the pod",
             ),
-            Self::Name => ("name", "NAME", Left, (16, NAME_CELLS), 255, TEXT, "Name of the Pod object"),
+            Self::Name => (
+                "name",
+                "NAME",
+                Left,
+                (16, NAME_CELLS),
+                255,
+                TEXT,
+                "Name of the Pod object",
+            ),
             Self::Ready => (
                 "ready",
                 "READY",
@@ -352,11 +365,35 @@ impl<'a> Column<PodRow<'a>> for PodColumn {
                 &[Unit::Bytes],
                 "Working set: what kubectl top shows; no limit looks at it",
             ),
-            Self::Node => ("node", "NODE", Left, (10, NODE_CELLS), 160, TEXT, "Node the pod is bound to"),
+            Self::Node => (
+                "node",
+                "NODE",
+                Left,
+                (10, NODE_CELLS),
+                160,
+                TEXT,
+                "Node the pod is bound to",
+            ),
             Self::Os => ("os", "OS", Left, (3, 3), 70, TEXT, "Operating system: win or lin"),
             Self::Ip => ("ip", "IP", Left, (9, 39), 60, TEXT, "Address of the pod"),
-            Self::Age => ("age", "AGE", Right, (4, 6), 90, &[Unit::Duration], "Age of the Pod object"),
-            Self::Owner => ("owner", "OWNER", Left, (8, 44), 50, TEXT, "The controller that owns the pod"),
+            Self::Age => (
+                "age",
+                "AGE",
+                Right,
+                (4, 6),
+                90,
+                &[Unit::Duration],
+                "Age of the Pod object",
+            ),
+            Self::Owner => (
+                "owner",
+                "OWNER",
+                Left,
+                (8, 44),
+                50,
+                TEXT,
+                "The controller that owns the pod",
+            ),
             Self::Requests => (
                 "requests",
                 "REQUESTS",
@@ -387,13 +424,7 @@ impl<'a> Column<PodRow<'a>> for PodColumn {
         };
         let wide = matches!(
             self,
-            Self::Os
-                | Self::Ip
-                | Self::Age
-                | Self::Owner
-                | Self::Requests
-                | Self::Limits
-                | Self::Resources
+            Self::Os | Self::Ip | Self::Age | Self::Owner | Self::Requests | Self::Limits | Self::Resources
         );
         Head {
             id,
