@@ -204,6 +204,7 @@ const fn quantity_text(quantity: Quantity) -> &'static str {
             NodeQuantity::PhysicalMemory => "node memory",
             NodeQuantity::PhysicalFree => "free node memory",
             NodeQuantity::CpuRatio => "node CPU",
+            NodeQuantity::CpuCores => "node CPU in cores",
             NodeQuantity::WorkingSet => "node working set",
             NodeQuantity::BootTime => "boot time",
             NodeQuantity::SystemDiskFree => "free space on C:",
