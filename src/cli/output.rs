@@ -1,7 +1,9 @@
 //! Writing to standard output and standard error: the only place outside the screens that does.
 
 use super::exit::{CliError, Outcome};
-use crate::store::view::{Align, TableWindow};
+use crate::domain::Timestamp;
+use crate::store::Store;
+use crate::store::view::{Align, TableKind, TableQuery, TableWindow};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -36,6 +38,19 @@ pub fn say(text: &str) {
 pub fn fail(error: &CliError) -> Outcome {
     say(&format!("drainboard: {error}"));
     error.outcome()
+}
+
+/// Prints all rows of a table, and what stands instead of them to standard error.
+pub fn print_table(store: &mut Store, kind: TableKind, wide: bool, now: Timestamp) -> Result<(), CliError> {
+    let query = TableQuery {
+        wide,
+        ..TableQuery::default()
+    };
+    let table = store.table(kind, &query, 0, usize::MAX, now);
+    if let Some(notice) = &table.notice {
+        say(&notice.iter().map(|span| span.text.as_str()).collect::<String>());
+    }
+    print(&table_text(&table))
 }
 
 /// A table as text: heads and rows, columns as wide as their content, no blanks at the line ends.
@@ -94,6 +109,7 @@ mod tests {
             min_width: 1,
             max_width: 9,
             priority: 0,
+            numeric: false,
             sorted: None,
         }
     }

@@ -49,15 +49,20 @@ impl<'a> Joins<'a> {
     /// A measured quantity of a node: bytes, ratio 0..1, or seconds since 1970.
     pub fn node(&self, node: &Node, quantity: NodeQuantity) -> Reading<f64> {
         let sources = match (node.os, quantity) {
-            (_, NodeQuantity::WorkingSet) => API_ONLY,
+            (_, NodeQuantity::WorkingSet | NodeQuantity::CpuCores) => API_ONLY,
             (Some(Os::Windows), NodeQuantity::CpuRatio) => WINDOWS_USAGE,
             (_, NodeQuantity::CpuRatio) => API_ONLY,
             (Some(Os::Windows), _) => WINDOWS_ONLY,
             (Some(Os::Linux), _) => return Reading::Absent(Absence::NotOnThisOs),
             (None, _) => return Reading::Absent(Absence::NoSample),
         };
-        self.prefer(sources, Some(&node.name), Quantity::Node(quantity), |_, feed| {
-            Ok(feed.round.node(&node.name, quantity))
+        self.prefer(sources, Some(&node.name), Quantity::Node(quantity), |source, feed| {
+            match as_told_by(source, quantity) {
+                NodeQuantity::CpuCores if quantity == NodeQuantity::CpuRatio => {
+                    Ok(feed.round.node(&node.name, NodeQuantity::CpuCores).and_then(|cores| of_all(cores, node)))
+                }
+                told => Ok(feed.round.node(&node.name, told)),
+            }
         })
     }
 
@@ -276,7 +281,11 @@ impl<'a> Joins<'a> {
         let Some(feed) = self.feeds.current(source) else {
             return (Telling::NotYet, Absence::NotYet);
         };
-        match (feed.absence(source), feed.round.missing(node, quantity)) {
+        let told = match quantity {
+            Quantity::Node(quantity) => Quantity::Node(as_told_by(source, quantity)),
+            other => other,
+        };
+        match (feed.absence(source), feed.round.missing(node, told)) {
             (Some(Absence::NotYet), _) => (Telling::NotYet, Absence::NotYet),
             (Some(reason @ Absence::NotCollected(_)), _) => (Telling::Off, reason),
             (Some(reason), _) => (Telling::Down, reason),
@@ -284,6 +293,24 @@ impl<'a> Joins<'a> {
             (None, None) => (Telling::NoSample, Absence::NoSample),
         }
     }
+}
+
+/// The quantity as this source tells it: `metrics.k8s.io` knows cores and not how many the node has.
+const fn as_told_by(source: Source, quantity: NodeQuantity) -> NodeQuantity {
+    match (source, quantity) {
+        (Source::MetricsApi, NodeQuantity::CpuRatio) => NodeQuantity::CpuCores,
+        (_, quantity) => quantity,
+    }
+}
+
+/// Cores in use as part of all cores of the node.
+#[expect(clippy::cast_precision_loss, reason = "a ratio for people")]
+fn of_all(cores: Sample, node: &Node) -> Option<Sample> {
+    let millicores = node.capacity.cpu_millicores.filter(|all| *all > 0)?;
+    Some(Sample {
+        value: cores.value * 1000.0 / millicores as f64,
+        at: cores.at,
+    })
 }
 
 /// How much the reason of one source tells, where several have none: least first. Of equals the later source's

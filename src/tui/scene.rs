@@ -242,7 +242,7 @@ fn build_text(
     if let Some(open) = ui.opened.last_mut() {
         open.top = open.top.min(total.saturating_sub(height));
         first = open.top;
-        let widest = lines.iter().map(text::line_width).max().unwrap_or(0);
+        let widest = lines.iter().map(|line| text::line_width(line)).max().unwrap_or(0);
         open.left = open.left.min(widest.saturating_sub(cells));
         left = open.left;
         hidden_right = (widest - left).saturating_sub(cells);

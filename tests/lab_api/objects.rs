@@ -1,18 +1,11 @@
 //! Reading and writing objects.
 
-use crate::support::{client, node, pod, run_pod, server};
+use crate::support::{client, node, pod, refusal, run_pod, server};
 use drainboard::lab::apiserver::User;
 use k8s_openapi::api::core::v1::{Namespace, Node, Pod};
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
-use kube::{Api, Error, ResourceExt};
+use kube::{Api, ResourceExt};
 use serde_json::json;
-
-fn refusal<T: std::fmt::Debug>(result: Result<T, Error>) -> (u16, String) {
-    match result.unwrap_err() {
-        Error::Api(status) => (status.code, status.message.clone()),
-        other => panic!("no refusal of the server: {other}"),
-    }
-}
 
 #[tokio::test]
 async fn the_server_says_that_it_is_a_1_37() {

@@ -82,3 +82,11 @@ pub async fn run_pod(client: &Client, pod: Pod, address: &str) -> Pod {
     .await
     .unwrap()
 }
+
+/// Code and message of a refusal by the server.
+pub fn refusal<T: std::fmt::Debug>(result: Result<T, kube::Error>) -> (u16, String) {
+    match result.unwrap_err() {
+        kube::Error::Api(status) => (status.code, status.message.clone()),
+        other => panic!("no refusal of the server: {other}"),
+    }
+}

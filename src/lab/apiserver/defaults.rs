@@ -3,7 +3,7 @@
 
 use super::failure::{Failure, Outcome};
 use super::kinds::{self, Kind};
-use super::objects::{metadata_mut, text, timestamp};
+use super::objects::{metadata_mut, remove, text, timestamp};
 use chrono::Utc;
 use serde_json::{Value, json};
 
@@ -14,14 +14,13 @@ use serde_json::{Value, json};
 pub fn complete(kind: &'static Kind, object: &mut Value, runtime_class: Option<&Value>) -> Outcome<()> {
     // A kubelet registers its node with a status; every other status is written by its own subresource.
     if kind.status && kind != &kinds::NODES {
-        object.as_object_mut().map(|object| object.remove("status"));
+        remove(object, "status");
     }
     match kind.kind {
         "Namespace" => {
             let name = text(object, "/metadata/name").to_owned();
             let metadata = metadata_mut(object);
-            metadata.entry("labels").or_insert_with(|| json!({}))["kubernetes.io/metadata.name"] =
-                json!(name);
+            metadata["labels"]["kubernetes.io/metadata.name"] = json!(name);
             object["status"] = json!({ "phase": "Active" });
         }
         "Pod" => {
@@ -75,6 +74,15 @@ fn fill(object: &mut Value, field: &str, value: Value) {
     }
 }
 
+/// The items of a list, none when it is not there.
+fn items_mut<'a>(object: &'a mut Value, list: &str) -> impl Iterator<Item = &'a mut Value> {
+    object
+        .get_mut(list)
+        .and_then(Value::as_array_mut)
+        .into_iter()
+        .flatten()
+}
+
 fn complete_pod(pod: &mut Value) {
     let spec = &mut pod["spec"];
     fill(spec, "restartPolicy", json!("Always"));
@@ -87,15 +95,12 @@ fn complete_pod(pod: &mut Value) {
     fill(spec, "preemptionPolicy", json!("PreemptLowerPriority"));
     fill(spec, "securityContext", json!({}));
     for list in ["containers", "initContainers"] {
-        for container in spec[list].as_array_mut().into_iter().flatten() {
+        for container in items_mut(spec, list) {
             fill(container, "imagePullPolicy", json!("IfNotPresent"));
             fill(container, "terminationMessagePath", json!("/dev/termination-log"));
             fill(container, "terminationMessagePolicy", json!("File"));
             fill(container, "resources", json!({}));
             requests_from_limits(&mut container["resources"]);
-        }
-        if spec[list].is_null() {
-            spec.as_object_mut().map(|spec| spec.remove(list));
         }
     }
     tolerate_lost_node(spec);
@@ -211,7 +216,7 @@ fn complete_service(service: &mut Value) {
         fill(spec, "ipFamilyPolicy", json!("SingleStack"));
         fill(spec, "internalTrafficPolicy", json!("Cluster"));
     }
-    for port in spec["ports"].as_array_mut().into_iter().flatten() {
+    for port in items_mut(spec, "ports") {
         fill(port, "protocol", json!("TCP"));
         let number = port["port"].clone();
         fill(port, "targetPort", number);

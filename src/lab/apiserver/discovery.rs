@@ -187,8 +187,8 @@ fn group_discovery(group: &str) -> Value {
             if !kind.short.is_empty() {
                 resource["shortNames"] = json!(kind.short);
             }
-            if kind.all {
-                resource["categories"] = json!(["all"]);
+            if !kind.categories.is_empty() {
+                resource["categories"] = json!(kind.categories);
             }
             let subs: Vec<Value> = subresources(kind)
                 .into_iter()
@@ -230,8 +230,8 @@ fn resource_list(group: &str) -> Value {
         if !kind.short.is_empty() {
             resource["shortNames"] = json!(kind.short);
         }
-        if kind.all {
-            resource["categories"] = json!(["all"]);
+        if !kind.categories.is_empty() {
+            resource["categories"] = json!(kind.categories);
         }
         resources.push(resource);
         for sub in subresources(kind) {

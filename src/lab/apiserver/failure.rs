@@ -135,6 +135,7 @@ impl Failure {
     }
 
     /// The same failure with one more cause in its details.
+    #[must_use]
     pub fn cause(mut self, reason: &str, message: &str) -> Self {
         let cause = json!({ "reason": reason, "message": message });
         match self.details["causes"].as_array_mut() {

@@ -21,8 +21,8 @@ pub struct Kind {
     pub status: bool,
     /// Counts `metadata.generation` when the spec changes.
     pub generation: bool,
-    /// Belongs to `kubectl get all`.
-    pub all: bool,
+    /// Groups of resources that go by one name (`kubectl get all`).
+    pub categories: &'static [&'static str],
 }
 
 impl Kind {
@@ -60,7 +60,7 @@ impl Kind {
             namespaced: true,
             status: false,
             generation: false,
-            all: false,
+            categories: &[],
         }
     }
 
@@ -85,7 +85,7 @@ impl Kind {
     }
 
     const fn all(mut self) -> Self {
-        self.all = true;
+        self.categories = &["all"];
         self
     }
 }

@@ -15,6 +15,7 @@ mod history;
 mod kinds;
 mod logs;
 mod objects;
+mod openapi;
 mod patch;
 mod protobuf;
 mod proxy;

@@ -7,7 +7,7 @@ use super::history::{Change, ChangeKind, Expired, Shelf};
 use super::kinds::{self, Kind};
 use super::random;
 use chrono::{DateTime, Duration, SecondsFormat, Utc};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
@@ -170,6 +170,7 @@ impl Objects {
         let key = key(namespace, name);
         let old = inner.get(kind, &key)?;
         let wanted = change(&old)?;
+        check_shape(&wanted)?;
         check_preconditions(kind, &key.1, &old, &wanted)?;
         let new = merge_parts(kind, &old, wanted, part);
         if dry_run || new == *old {
@@ -236,9 +237,7 @@ impl Inner {
 
     /// Checks and completes an object before it is added.
     fn admit(&self, kind: &'static Kind, namespace: &str, mut object: Value) -> Outcome<Value> {
-        if !object.is_object() {
-            return Err(Failure::bad_request("the object provided is not a JSON object"));
-        }
+        check_shape(&object)?;
         let name = match (
             text(&object, "/metadata/name"),
             text(&object, "/metadata/generateName"),
@@ -254,6 +253,10 @@ impl Inner {
             ("", prefix) => format!("{prefix}{}", random::name_suffix()),
             (name, _) => name.to_owned(),
         };
+        if !is_name(&name) {
+            let why = format!("Invalid value: {name:?}: a lowercase RFC 1123 subdomain is required");
+            return Err(Failure::invalid(kind, &name, "metadata.name", &why));
+        }
         if kind.namespaced {
             let of_namespace = self.get(&kinds::NAMESPACES, &key("", namespace))?;
             if of_namespace.pointer("/metadata/deletionTimestamp").is_some() {
@@ -269,9 +272,9 @@ impl Inner {
             }
         }
         let metadata = metadata_mut(&mut object);
-        metadata.insert("name".into(), json!(name));
-        metadata.insert("uid".into(), json!(random::uid()));
-        metadata.insert("creationTimestamp".into(), json!(timestamp(Utc::now())));
+        metadata["name"] = json!(name);
+        metadata["uid"] = json!(random::uid());
+        metadata["creationTimestamp"] = json!(timestamp(Utc::now()));
         for server_owned in [
             "resourceVersion",
             "deletionTimestamp",
@@ -279,13 +282,13 @@ impl Inner {
             "generation",
             "selfLink",
         ] {
-            metadata.remove(server_owned);
+            remove(metadata, server_owned);
         }
         if kind.generation {
-            metadata.insert("generation".into(), json!(1));
+            metadata["generation"] = json!(1);
         }
         if kind.namespaced {
-            metadata.insert("namespace".into(), json!(namespace));
+            metadata["namespace"] = json!(namespace);
         }
         object["kind"] = json!(kind.kind);
         object["apiVersion"] = json!(kind.api_version());
@@ -309,7 +312,7 @@ impl Inner {
     /// Gives the object the next revision and keeps the change.
     fn record(&mut self, kind: &'static Kind, key: Key, change: ChangeKind, mut object: Value) -> Arc<Value> {
         self.revision += 1;
-        metadata_mut(&mut object).insert("resourceVersion".into(), json!(self.revision.to_string()));
+        metadata_mut(&mut object)["resourceVersion"] = json!(self.revision.to_string());
         let object = Arc::new(object);
         if let Some(shelf) = self.shelves.get_mut(kind) {
             shelf.record(self.revision, key, change, Arc::clone(&object));
@@ -329,7 +332,7 @@ impl Inner {
             return Deleted::Marked(Arc::clone(object));
         }
         let mut marked = marked_for_deletion(object, 0, now);
-        metadata_mut(&mut marked).remove("deletionGracePeriodSeconds");
+        remove(metadata_mut(&mut marked), "deletionGracePeriodSeconds");
         marked["status"]["phase"] = json!("Terminating");
         let marked = self.record(&kinds::NAMESPACES, key.clone(), ChangeKind::Modified, marked);
         for kind in kinds::all().filter(|kind| kind.namespaced) {
@@ -390,15 +393,46 @@ pub fn timestamp(time: DateTime<Utc>) -> String {
     time.to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
-/// The metadata of an object, made if it is missing.
-pub fn metadata_mut(object: &mut Value) -> &mut Map<String, Value> {
-    if !object["metadata"].is_object() {
-        object["metadata"] = json!({});
+/// The metadata of an object (which must be a JSON object), made if it is missing.
+pub fn metadata_mut(object: &mut Value) -> &mut Value {
+    let metadata = &mut object["metadata"];
+    if !metadata.is_object() {
+        *metadata = json!({});
     }
-    match &mut object["metadata"] {
-        Value::Object(metadata) => metadata,
-        _ => unreachable!("set to an object above"),
+    metadata
+}
+
+/// Takes a field out of a JSON object.
+pub fn remove(object: &mut Value, field: &str) {
+    if let Some(fields) = object.as_object_mut() {
+        fields.remove(field);
     }
+}
+
+/// An object is a JSON object, and so are its parts.
+fn check_shape(object: &Value) -> Outcome<()> {
+    if !object.is_object() {
+        return Err(Failure::bad_request("the object provided is not a JSON object"));
+    }
+    for part in ["metadata", "spec", "status"] {
+        if !object[part].is_null() && !object[part].is_object() {
+            return Err(Failure::bad_request(format!(
+                "the object provided is unrecognized: {part} is not a JSON object"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a name can stand in a URL and in a DNS name: what the API accepts for nearly every resource.
+fn is_name(name: &str) -> bool {
+    let inner = |letter: u8| letter.is_ascii_lowercase() || letter.is_ascii_digit();
+    name.len() <= 253
+        && name
+            .bytes()
+            .all(|letter| inner(letter) || letter == b'-' || letter == b'.')
+        && name.bytes().next().is_some_and(inner)
+        && name.bytes().last().is_some_and(inner)
 }
 
 fn check_preconditions(kind: &Kind, name: &str, old: &Value, wanted: &Value) -> Outcome<()> {
@@ -461,13 +495,10 @@ fn pod_grace(pod: &Value, deletion: &Deletion) -> i64 {
 fn marked_for_deletion(object: &Value, grace: i64, now: DateTime<Utc>) -> Value {
     let mut marked = object.clone();
     let metadata = metadata_mut(&mut marked);
-    metadata.insert(
-        "deletionTimestamp".into(),
-        json!(timestamp(now + Duration::seconds(grace))),
-    );
-    metadata.insert("deletionGracePeriodSeconds".into(), json!(grace));
+    metadata["deletionTimestamp"] = json!(timestamp(now + Duration::seconds(grace)));
+    metadata["deletionGracePeriodSeconds"] = json!(grace);
     if let Some(generation) = metadata.get("generation").and_then(Value::as_i64) {
-        metadata.insert("generation".into(), json!(generation + 1));
+        metadata["generation"] = json!(generation + 1);
     }
     marked
 }
@@ -486,9 +517,9 @@ fn merge_parts(kind: &Kind, old: &Value, mut wanted: Value, part: Part) -> Value
     ] {
         let metadata = metadata_mut(&mut wanted);
         match old["metadata"].get(owned) {
-            Some(value) => metadata.insert(owned.into(), value.clone()),
-            None => metadata.remove(owned),
-        };
+            Some(value) => metadata[owned] = value.clone(),
+            None => remove(metadata, owned),
+        }
     }
     wanted["kind"] = json!(kind.kind);
     wanted["apiVersion"] = json!(kind.api_version());
@@ -496,16 +527,17 @@ fn merge_parts(kind: &Kind, old: &Value, mut wanted: Value, part: Part) -> Value
         Part::Status => {
             let mut merged = old.clone();
             merged["metadata"] = wanted["metadata"].take();
-            merged["status"] = wanted["status"].take();
+            match wanted["status"].take() {
+                Value::Null => remove(&mut merged, "status"),
+                status => merged["status"] = status,
+            }
             merged
         }
         Part::Main => {
             if kind.status {
                 match old.get("status") {
                     Some(status) => wanted["status"] = status.clone(),
-                    None => {
-                        wanted.as_object_mut().map(|object| object.remove("status"));
-                    }
+                    None => remove(&mut wanted, "status"),
                 }
             }
             if kind.generation && wanted.get("spec") != old.get("spec") {
@@ -513,7 +545,7 @@ fn merge_parts(kind: &Kind, old: &Value, mut wanted: Value, part: Part) -> Value
                     .pointer("/metadata/generation")
                     .and_then(Value::as_i64)
                     .unwrap_or(0);
-                metadata_mut(&mut wanted).insert("generation".into(), json!(generation + 1));
+                metadata_mut(&mut wanted)["generation"] = json!(generation + 1);
             }
             wanted
         }

@@ -11,6 +11,7 @@ use super::faults::FaultPlan;
 use super::kinds::{self, Kind};
 use super::logs;
 use super::objects::Objects;
+use super::openapi;
 use super::proxy;
 use super::read;
 use super::request::{Form, Query, Target};
@@ -114,6 +115,9 @@ impl Server {
                 Ok(request) => api.call(request).await,
                 Err(error) => Failure::bad_request(error.to_string()).into_response(),
             };
+        }
+        if let Some(document) = openapi::answer(path) {
+            return document;
         }
         match discovery::answer(path, &headers, &self.aggregated.all()).await {
             Some(response) => response,

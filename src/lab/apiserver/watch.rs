@@ -22,9 +22,9 @@ use tokio::sync::watch::Receiver;
 use tokio::time::Instant;
 
 /// A bookmark is sent at least this often to a client that wants them (the real server: about a minute).
-const BOOKMARK_EVERY: Duration = Duration::from_secs(60);
+const BOOKMARK_EVERY: Duration = Duration::from_mins(1);
 /// A watch without `timeoutSeconds` ends after this time (the real server: 30 to 60 minutes).
-const LONGEST: Duration = Duration::from_secs(30 * 60);
+const LONGEST: Duration = Duration::from_mins(30);
 
 struct Watch {
     objects: Objects,

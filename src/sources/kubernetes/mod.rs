@@ -6,13 +6,13 @@ mod detail;
 mod failure;
 mod follow;
 mod http;
-mod intern;
+pub mod intern;
 mod list;
 mod probe;
 mod resource;
-mod split;
+pub mod split;
 mod watch;
-mod wire;
+pub mod wire;
 
 use crate::domain::Name;
 use crate::sources::context::SourceContext;

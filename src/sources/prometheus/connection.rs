@@ -67,7 +67,7 @@ impl Connection {
         for probed in futures::future::join_all(probes).await {
             match probed {
                 Ok(found) if best.as_ref().is_none_or(|best| found.rank() > best.rank()) => {
-                    best = Some(found)
+                    best = Some(found);
                 }
                 Ok(_) => {}
                 Err(error) => failure = failure.or(Some(error)),

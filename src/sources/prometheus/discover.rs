@@ -57,7 +57,8 @@ struct Spec {
 struct Port {
     #[serde(default)]
     name: String,
-    port: u16,
+    #[serde(rename = "port")]
+    number: u16,
     #[serde(default)]
     app_protocol: String,
 }
@@ -94,7 +95,7 @@ fn candidate(service: Service) -> Option<Candidate> {
     let by_name = PORT_NAMES
         .iter()
         .find_map(|name| ports.iter().find(|port| port.name == *name));
-    let port = by_name.or_else(|| ports.iter().find(|port| port.port == PORT))?;
+    let port = by_name.or_else(|| ports.iter().find(|port| port.number == PORT))?;
     let https = port.name == "https" || port.app_protocol.eq_ignore_ascii_case("https");
     Some(Candidate {
         route: Route::Service {
@@ -102,7 +103,7 @@ fn candidate(service: Service) -> Option<Candidate> {
             name: service.metadata.name,
             scheme: if https { "https" } else { "http" },
             port: if port.name.is_empty() {
-                port.port.to_string()
+                port.number.to_string()
             } else {
                 port.name.clone()
             },

@@ -65,22 +65,22 @@ impl Inventory {
         let versions: BTreeSet<&str> = self.exporters.values().filter_map(Collectors::version).collect();
         let versions: Vec<&str> = versions.into_iter().collect();
         let jobs: Vec<&str> = self.jobs().collect();
-        let mut text = match self.instances {
+        let mut parts = vec![match self.instances {
             1 => "1 Windows instance".to_owned(),
             many => format!("{many} Windows instances"),
-        };
+        }];
         if !versions.is_empty() {
-            text.push_str(&format!(", exporter {}", versions.join(", ")));
+            parts.push(format!("exporter {}", versions.join(", ")));
         }
         if !jobs.is_empty() {
-            text.push_str(&format!(", job {}", jobs.join(", ")));
+            parts.push(format!("job {}", jobs.join(", ")));
         }
         if !jobs.is_empty() && !jobs.contains(&RULES_JOB) {
-            text.push_str(&format!(
-                " (rules and dashboards of kube-prometheus-stack read {RULES_JOB} only)"
+            parts.push(format!(
+                "rules and dashboards of kube-prometheus-stack read job {RULES_JOB} only"
             ));
         }
-        text
+        parts.join(", ")
     }
 
     fn jobs(&self) -> impl Iterator<Item = &str> {

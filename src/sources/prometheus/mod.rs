@@ -9,6 +9,8 @@ pub mod health;
 pub mod inventory;
 pub mod matcher;
 pub mod samples;
+#[cfg(test)]
+mod tests;
 pub mod wire;
 
 use crate::domain::Timestamp;
@@ -73,10 +75,10 @@ const ROUND: Duration = Duration::from_secs(15);
 const AGAIN: Duration = Duration::from_secs(10);
 
 /// How long an inventory counts.
-const INVENTORY: Duration = Duration::from_secs(60);
+const INVENTORY: Duration = Duration::from_mins(1);
 
 /// How long a list of nodes counts when some instance is unknown.
-const NODES: Duration = Duration::from_secs(300);
+const NODES: Duration = Duration::from_mins(5);
 
 /// Length and step of the history.
 const HISTORY_SECONDS: i64 = 3600;
@@ -98,7 +100,8 @@ pub async fn run(context: SourceContext, options: Options, health: watch::Sender
                 containers: Vec::new(),
                 history_at: None,
             };
-            runner.run().await;
+            // Its state is large: it lives on the heap.
+            Box::pin(runner.run()).await;
         })
         .await;
 }
@@ -178,7 +181,7 @@ impl Runner {
             let read = answer.and_then(|answer| {
                 let vector = wire::vector(&answer)?;
                 let fleet = connection.fleet.as_ref();
-                Ok(samples::services(vector, fleet, &samples.ambiguous, asked))
+                Ok(samples::services(vector, fleet, &samples, asked))
             });
             keep(&mut self.services, read, &mut trouble);
         }
@@ -187,14 +190,9 @@ impl Runner {
             keep(&mut self.containers, read, &mut trouble);
         }
         self.tell(&connection, &samples).await;
-        if demand.history
-            && self
-                .history_at
-                .is_none_or(|at| at.elapsed().as_secs() >= u64::from(STEP_SECONDS))
-        {
-            if let Err(failure) = self.history(&connection, clock, asked).await {
-                trouble = trouble.or(Some(failure.problem));
-            }
+        if demand.history && self.history_is_due() {
+            let told = self.history(&connection, clock, asked).await;
+            trouble = trouble.or(told.err().map(|failure| failure.problem));
         }
         self.reporter.answered(&connection.shown(), asked, trouble).await;
         if !samples.oddities.foreign.is_empty() && connection.listed.elapsed() >= NODES {
@@ -223,6 +221,11 @@ impl Runner {
                 .inventory
                 .missing(&measurements, samples, connection.fleet.as_ref());
         self.context.sink.send(Payload::Measurements(measurements)).await;
+    }
+
+    fn history_is_due(&self) -> bool {
+        let step = u64::from(STEP_SECONDS);
+        self.history_at.is_none_or(|at| at.elapsed().as_secs() >= step)
     }
 
     async fn history(

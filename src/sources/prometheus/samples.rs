@@ -10,7 +10,8 @@ use crate::domain::measurement::{
 };
 use crate::domain::{Name, Timestamp};
 use crate::sources::exporter::names::{CONTAINER_FAMILIES, NODE_FAMILIES};
-use chrono::{DateTime, TimeDelta};
+use crate::sources::unix_time::time;
+use chrono::TimeDelta;
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -39,17 +40,6 @@ impl Clock {
     fn ours(self, seconds: f64) -> Option<Timestamp> {
         time(seconds)?.checked_add_signed(self.skew)
     }
-}
-
-/// A time in seconds since 1970, as Prometheus and the exporter write it.
-pub fn time(seconds: f64) -> Option<Timestamp> {
-    // Milliseconds are the resolution of Prometheus; what does not fit is no time.
-    #[allow(clippy::cast_possible_truncation)]
-    let milliseconds = (seconds * 1000.0).round() as i64;
-    seconds
-        .is_finite()
-        .then(|| DateTime::from_timestamp_millis(milliseconds))
-        .flatten()
 }
 
 /// What was odd about an answer, for the operator.
@@ -202,11 +192,11 @@ pub fn shown(node: &NodeKey) -> String {
     }
 }
 
-/// Reads the answer to the query `Services`. `ambiguous` nodes are left out.
+/// Reads the answer to the query `Services`. Nodes that are ambiguous in `nodes` are left out.
 pub fn services(
     vector: Vector<'_>,
     fleet: Option<&Fleet>,
-    ambiguous: &HashSet<NodeKey>,
+    nodes: &NodeSamples,
     now: Timestamp,
 ) -> Vec<ServiceMeasurement> {
     #[derive(Default)]
@@ -239,7 +229,7 @@ pub fn services(
         let (Some(state), Some(at)) = (told.state, told.at.and_then(|at| clock.ours(at))) else {
             continue;
         };
-        if ambiguous.contains(&node) {
+        if nodes.ambiguous.contains(&node) {
             continue;
         }
         let service = labels.name.to_lowercase();

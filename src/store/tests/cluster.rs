@@ -370,7 +370,7 @@ pub fn article_usage(at: Timestamp) -> Measurements {
                 let key = NodeKey::Name(node.into());
                 [
                     of_node(key.clone(), NodeQuantity::WorkingSet, working_set * GIB, at),
-                    of_node(key, NodeQuantity::CpuRatio, cpu, at),
+                    of_node(key, NodeQuantity::CpuCores, cpu * 4.0, at),
                 ]
             })
             .collect(),

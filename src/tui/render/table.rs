@@ -139,8 +139,9 @@ fn draw_row(canvas: &mut Canvas, y: u16, table: &TableScene, row: &Row, selected
     }
 }
 
-/// A cell in its column: names lose their middle, other texts their end. A number that does not fit is not
-/// shown in part, because a part of it would be another number.
+/// A cell in its column: names lose their middle, other texts their end. A measured cell loses its bar or
+/// sparkline before its number; a number that does not fit is not shown in part, because a part of it would be
+/// another number.
 fn cut(head: &ColumnHead, content: &Line, cells: usize) -> Line {
     if text::line_width(content) <= cells {
         return content.clone();
@@ -149,10 +150,25 @@ fn cut(head: &ColumnHead, content: &Line, cells: usize) -> Line {
         ([name], _) if NAMES.contains(&head.id) => {
             text::plain(text::elide_middle(&name.text, cells), name.role)
         }
-        (_, Align::Left) => text::clip(content, cells),
-        (_, Align::Right) => {
-            let role = content.last().map_or(Role::Text, |span| span.role);
-            text::plain("…", role)
+        ([_], Align::Left) => text::clip(content, cells),
+        (spans, Align::Left) => {
+            // Whole parts only, then a mark in the colour of what is missing.
+            let fits = |to: &usize| text::line_width(&spans[..*to]) < cells;
+            match (1..spans.len()).rev().find(fits) {
+                Some(to) => {
+                    let mut kept = spans[..to].to_vec();
+                    kept.push(Span::new("…", spans[to].role));
+                    kept
+                }
+                None => text::clip(content, cells),
+            }
+        }
+        (spans, Align::Right) => {
+            let fits = |from: &usize| text::line_width(&spans[*from..]) <= cells;
+            match (1..spans.len()).find(fits) {
+                Some(from) => spans[from..].to_vec(),
+                None => text::plain("…", spans.last().map_or(Role::Text, |span| span.role)),
+            }
         }
     }
 }

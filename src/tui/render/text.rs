@@ -13,7 +13,7 @@ pub fn width(text: &str) -> usize {
 }
 
 /// Width of a line in cells.
-pub fn line_width(line: &Line) -> usize {
+pub fn line_width(line: &[Span]) -> usize {
     line.iter().map(|span| width(&span.text)).sum()
 }
 

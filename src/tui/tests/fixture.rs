@@ -32,6 +32,15 @@ fn span(text: &str, role: Role) -> Line {
     plain(text, role)
 }
 
+/// Bar and number are spans of their own.
+fn bar(text: &str) -> Line {
+    let (bar, number) = text.split_once(' ').unwrap();
+    vec![
+        Span::new(format!("{bar} "), Role::Series1),
+        Span::new(number, Role::Text),
+    ]
+}
+
 fn node(name: &str, os: OsScope, commit: &str, cpu: &str) -> (Row, OsScope) {
     let windows = os == OsScope::Windows;
     let cells = vec![
@@ -49,7 +58,7 @@ fn node(name: &str, os: OsScope, commit: &str, cpu: &str) -> (Row, OsScope) {
         },
         span(cpu, Role::Series1),
         if windows {
-            span(commit, Role::Series1)
+            bar(commit)
         } else {
             span("–", Role::Absent)
         },
@@ -74,7 +83,7 @@ fn pod(namespace: &str, name: &str, state: (&str, Role), commit: &str, node: &st
             span("–", Role::Absent)
         },
         if windows {
-            span(commit, Role::Series1)
+            bar(commit)
         } else {
             span("–", Role::Absent)
         },
@@ -223,6 +232,7 @@ fn heads(kind: TableKind, query: &TableQuery) -> Vec<ColumnHead> {
         min_width,
         max_width,
         priority,
+        numeric: align == Align::Right,
         sorted: match &query.sort {
             Some((column, direction)) => (column == id).then_some(*direction),
             None => (id == "name").then_some(Direction::Ascending),
@@ -363,8 +373,10 @@ impl Views for Cluster {
         ]
     }
 
-    fn yaml(&self, _: &DetailKey) -> Option<Result<String, String>> {
-        self.yaml.clone()
+    fn yaml(&self, _: &DetailKey) -> Option<Result<&str, &str>> {
+        self.yaml
+            .as_ref()
+            .map(|yaml| yaml.as_deref().map_err(String::as_str))
     }
 }
 
