@@ -137,8 +137,12 @@ impl Store {
     /// Facts of all nodes, by name.
     pub fn node_facts(&self, now: Timestamp) -> Vec<NodeFacts> {
         let joins = self.joins(now);
-        let mut facts: Vec<NodeFacts> =
-            self.cluster.nodes.iter().map(|(_, node)| joins.node_facts(node)).collect();
+        let mut facts: Vec<NodeFacts> = self
+            .cluster
+            .nodes
+            .iter()
+            .map(|(_, node)| joins.node_facts(node))
+            .collect();
         facts.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         facts
     }
@@ -146,7 +150,12 @@ impl Store {
     /// Facts of all pods, by namespace and name.
     pub fn pod_facts(&self, now: Timestamp) -> Vec<PodFacts> {
         let joins = self.joins(now);
-        let mut facts: Vec<PodFacts> = self.cluster.pods.iter().map(|(_, pod)| joins.pod_facts(pod)).collect();
+        let mut facts: Vec<PodFacts> = self
+            .cluster
+            .pods
+            .iter()
+            .map(|(_, pod)| joins.pod_facts(pod))
+            .collect();
         facts.sort_unstable_by(|a, b| (&a.namespace, &a.name).cmp(&(&b.namespace, &b.name)));
         facts
     }

@@ -42,7 +42,12 @@ pub fn node(name: &str, os: Os, last_byte: u8) -> Node {
         kernel_version: if windows { "10.0.26100.33438" } else { "6.12.48" }.into(),
         os_image: "".into(),
         container_runtime: "containerd://2.2.2".into(),
-        boot_id: if windows { "11" } else { "8b3d5c9e-6f0e-4c64-9d5c-2f0f3a1e7d11" }.into(),
+        boot_id: if windows {
+            "11"
+        } else {
+            "8b3d5c9e-6f0e-4c64-9d5c-2f0f3a1e7d11"
+        }
+        .into(),
         windows_build_label: windows.then(|| "10.0.26100".into()),
         unschedulable: false,
         taints: Box::default(),
@@ -90,7 +95,11 @@ pub fn pod(namespace: &str, name: &str, node: Option<&str>, os: Option<Os>) -> P
         name: name.into(),
         node: node.map(Into::into),
         os,
-        phase: if node.is_some() { Phase::Running } else { Phase::Pending },
+        phase: if node.is_some() {
+            Phase::Running
+        } else {
+            Phase::Pending
+        },
         state: if node.is_some() { "Running" } else { "Pending" }.into(),
         reason: "".into(),
         ready: u16::from(node.is_some()),
@@ -125,9 +134,24 @@ pub fn nodes() -> Vec<Node> {
 
 pub fn pods() -> Vec<Pod> {
     vec![
-        pod("demo", "hello-55fb8f8684-69mvv", Some("k8s-lab-node-1"), Some(Os::Linux)),
-        pod("win-demo", "hello-win-759c899954-tkfg6", Some(WIN), Some(Os::Windows)),
-        pod("win-demo", "hello-win-759c899954-tq5nc", Some(WIN), Some(Os::Windows)),
+        pod(
+            "demo",
+            "hello-55fb8f8684-69mvv",
+            Some("k8s-lab-node-1"),
+            Some(Os::Linux),
+        ),
+        pod(
+            "win-demo",
+            "hello-win-759c899954-tkfg6",
+            Some(WIN),
+            Some(Os::Windows),
+        ),
+        pod(
+            "win-demo",
+            "hello-win-759c899954-tq5nc",
+            Some(WIN),
+            Some(Os::Windows),
+        ),
     ]
 }
 
@@ -174,7 +198,12 @@ impl Told {
         let mut told = Self::rows(nodes(), pods());
         told.say(
             Source::Kubernetes,
-            Payload::Leases(nodes().iter().map(|node| Change::Upsert(lease(&node.name, 0))).collect()),
+            Payload::Leases(
+                nodes()
+                    .iter()
+                    .map(|node| Change::Upsert(lease(&node.name, 0)))
+                    .collect(),
+            ),
         );
         told.measure(Source::Prometheus, article_windows(ago(12)));
         told.measure(Source::MetricsApi, article_usage(ago(9)));
@@ -182,7 +211,12 @@ impl Told {
     }
 
     pub fn begin(&mut self, scope: &Scope) {
-        for source in [Source::Kubernetes, Source::Prometheus, Source::Exporter, Source::MetricsApi] {
+        for source in [
+            Source::Kubernetes,
+            Source::Prometheus,
+            Source::Exporter,
+            Source::MetricsApi,
+        ] {
             self.say(source, Payload::Begin(scope.clone()));
         }
     }

@@ -33,15 +33,28 @@ fn samples_of_the_old_cluster_do_not_join_nodes_of_the_same_name_in_the_new_one(
     let mut told = Told::article();
     told.generation = 2;
     told.say(Source::Kubernetes, Payload::Begin(other_cluster()));
-    told.say(Source::Kubernetes, Payload::Nodes(upserts(vec![node(WIN, Os::Windows, 43)])));
-    told.say(Source::Kubernetes, Payload::Watch(Watched::Nodes, WatchState::Live));
+    told.say(
+        Source::Kubernetes,
+        Payload::Nodes(upserts(vec![node(WIN, Os::Windows, 43)])),
+    );
+    told.say(
+        Source::Kubernetes,
+        Payload::Watch(Watched::Nodes, WatchState::Live),
+    );
     // Prometheus has not begun anew; its last round is about the other cluster.
     for column in ["commit", "cpu", "ws"] {
-        assert_eq!(told.column(TableKind::Nodes, column, &TableQuery::default()), ["–"], "{column}");
+        assert_eq!(
+            told.column(TableKind::Nodes, column, &TableQuery::default()),
+            ["–"],
+            "{column}"
+        );
     }
     told.say(Source::Prometheus, Payload::Begin(other_cluster()));
     told.measure(Source::Prometheus, article_windows(ago(3)));
-    assert_eq!(told.column(TableKind::Nodes, "commit", &TableQuery::default()), ["███▁▁▁▁▁▁▁  31 %"]);
+    assert_eq!(
+        told.column(TableKind::Nodes, "commit", &TableQuery::default()),
+        ["███▁▁▁▁▁▁▁  31 %"]
+    );
 }
 
 #[test]
@@ -55,10 +68,16 @@ fn a_new_namespace_keeps_the_samples_and_drops_the_rows() {
     told.say(Source::Kubernetes, Payload::Begin(scope));
     assert_eq!(told.store.header(now()).namespace.as_deref(), Some("win-demo"));
     let window = told.table(TableKind::Pods, &TableQuery::default());
-    assert_eq!((window.total, text(&window.notice.unwrap())), (0, "loading pods…".into()));
+    assert_eq!(
+        (window.total, text(&window.notice.unwrap())),
+        (0, "loading pods…".into())
+    );
     told.say(Source::Kubernetes, Payload::Nodes(upserts(nodes())));
     told.say(Source::Kubernetes, Payload::Pods(upserts(pods()[1..].to_vec())));
-    told.say(Source::Kubernetes, Payload::Watch(Watched::Pods, WatchState::Live));
+    told.say(
+        Source::Kubernetes,
+        Payload::Watch(Watched::Pods, WatchState::Live),
+    );
     let ws = told.column(TableKind::Pods, "ws", &TableQuery::default());
     assert_eq!(ws, ["42Mi"; 2]);
 }
@@ -67,7 +86,8 @@ fn a_new_namespace_keeps_the_samples_and_drops_the_rows() {
 fn a_round_replaces_the_round_before_it() {
     let mut told = Told::article();
     let mut next = article_windows(ago(1));
-    next.containers.retain(|sample| format!("{:?}", sample.container).contains("tkfg6"));
+    next.containers
+        .retain(|sample| format!("{:?}", sample.container).contains("tkfg6"));
     told.measure(Source::Prometheus, next);
     let ws = told.column(TableKind::Pods, "ws", &super::tables::filtered("os:windows"));
     assert_eq!(ws, ["42Mi", "–"]);

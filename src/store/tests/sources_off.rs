@@ -28,10 +28,18 @@ fn with_nothing_measured_every_measured_cell_is_a_dash() {
         told.fails(source, "connection refused");
     }
     for column in ["cpu", "commit", "ws", "lease"] {
-        assert_eq!(told.column(TableKind::Nodes, column, &TableQuery::default()), [ABSENT; 3], "{column}");
+        assert_eq!(
+            told.column(TableKind::Nodes, column, &TableQuery::default()),
+            [ABSENT; 3],
+            "{column}"
+        );
     }
     for column in ["cpu", "commit", "ws"] {
-        assert_eq!(told.column(TableKind::Pods, column, &TableQuery::default()), [ABSENT; 3], "{column}");
+        assert_eq!(
+            told.column(TableKind::Pods, column, &TableQuery::default()),
+            [ABSENT; 3],
+            "{column}"
+        );
     }
     let summary = text(&told.table(TableKind::Nodes, &TableQuery::default()).summary);
     assert_eq!(summary, "3 nodes · commit – (0 of 2) · working set – (0 of 3)");
@@ -48,14 +56,29 @@ fn what_is_absent_sorts_last_in_both_directions_and_matches_no_comparison() {
                 ..TableQuery::default()
             };
             let names = told.names(TableKind::Nodes, &query);
-            assert_eq!(names, [WIN, "k8s-lab-node-1", "k8s-lab-win-2"], "{column} {direction:?}");
+            assert_eq!(
+                names,
+                [WIN, "k8s-lab-node-1", "k8s-lab-win-2"],
+                "{column} {direction:?}"
+            );
         }
     }
-    for filter in ["commit>=0%", "commit<99%", "!commit>99%", "cpu<50%", "!cpu=50%", "boot>1h", "commit!=1%"] {
+    for filter in [
+        "commit>=0%",
+        "commit<99%",
+        "!commit>99%",
+        "cpu<50%",
+        "!cpu=50%",
+        "boot>1h",
+        "commit!=1%",
+    ] {
         assert_eq!(told.names(TableKind::Nodes, &filtered(filter)), [WIN], "{filter}");
     }
     let summary = text(&told.table(TableKind::Nodes, &TableQuery::default()).summary);
-    assert_eq!(summary, "3 nodes · commit 5.0 GiB (1 of 2) · working set – (0 of 3)");
+    assert_eq!(
+        summary,
+        "3 nodes · commit 5.0 GiB (1 of 2) · working set – (0 of 3)"
+    );
 }
 
 #[test]
@@ -67,7 +90,10 @@ fn the_exporter_stands_in_for_prometheus_and_metrics_k8s_io_for_both() {
     assert_eq!(told.column(TableKind::Nodes, "commit", &win), [ABSENT]);
     told.measure(Source::Exporter, article_windows(ago(5)));
     assert_eq!(told.column(TableKind::Nodes, "cpu", &win), ["      5.4 %"]);
-    assert_eq!(told.column(TableKind::Nodes, "commit", &win), ["███▁▁▁▁▁▁▁  31 %"]);
+    assert_eq!(
+        told.column(TableKind::Nodes, "commit", &win),
+        ["███▁▁▁▁▁▁▁  31 %"]
+    );
 }
 
 #[test]
@@ -81,13 +107,21 @@ fn a_stale_prometheus_gives_way_to_a_fresher_exporter_but_not_to_an_older_one() 
         measurements
     };
     told.measure(Source::Prometheus, article_windows(ago(120)));
-    assert_eq!(commit(&mut told), "███▁▁▁▁▁▁▁  31 % ◌", "alone it is shown, as old");
+    assert_eq!(
+        commit(&mut told),
+        "███▁▁▁▁▁▁▁  31 % ◌",
+        "alone it is shown, as old"
+    );
     told.measure(Source::Exporter, halved(ago(300)));
     assert_eq!(commit(&mut told), "███▁▁▁▁▁▁▁  31 % ◌");
     told.measure(Source::Exporter, halved(ago(10)));
     assert_eq!(commit(&mut told), "██▁▁▁▁▁▁▁▁  16 %");
     told.measure(Source::Prometheus, article_windows(ago(40)));
-    assert_eq!(commit(&mut told), "███▁▁▁▁▁▁▁  31 %", "fresh again, it is preferred though older");
+    assert_eq!(
+        commit(&mut told),
+        "███▁▁▁▁▁▁▁  31 %",
+        "fresh again, it is preferred though older"
+    );
 }
 
 #[test]
@@ -100,19 +134,33 @@ fn the_reason_is_the_one_that_helps() {
     };
     assert_eq!(reason(&mut told), "not answered yet");
     told.fails(Source::Prometheus, "no answer from monitoring/kps-prometheus");
-    assert_eq!(reason(&mut told), "prometheus: no answer from monitoring/kps-prometheus");
+    assert_eq!(
+        reason(&mut told),
+        "prometheus: no answer from monitoring/kps-prometheus"
+    );
     let off = state(SourcePhase::Off, None);
     told.say(Source::Exporter, Payload::State(off));
-    assert_eq!(reason(&mut told), "prometheus: no answer from monitoring/kps-prometheus");
-    told.measure(Source::Exporter, Measurements {
-        missing: vec![Missing {
-            quantity: Quantity::Node(NodeQuantity::Commit),
-            node: Some(NodeKey::Name(WIN.into())),
-            reason: Absence::NotCollected("collector memory is off: add it to --collectors.enabled".into()),
-        }],
-        ..Measurements::default()
-    });
-    assert_eq!(reason(&mut told), "collector memory is off: add it to --collectors.enabled");
+    assert_eq!(
+        reason(&mut told),
+        "prometheus: no answer from monitoring/kps-prometheus"
+    );
+    told.measure(
+        Source::Exporter,
+        Measurements {
+            missing: vec![Missing {
+                quantity: Quantity::Node(NodeQuantity::Commit),
+                node: Some(NodeKey::Name(WIN.into())),
+                reason: Absence::NotCollected(
+                    "collector memory is off: add it to --collectors.enabled".into(),
+                ),
+            }],
+            ..Measurements::default()
+        },
+    );
+    assert_eq!(
+        reason(&mut told),
+        "collector memory is off: add it to --collectors.enabled"
+    );
 }
 
 #[test]
@@ -120,7 +168,12 @@ fn commit_does_not_exist_on_linux_whatever_the_sources_say() {
     let mut told = Told::article();
     let facts = told.store.node_facts(now());
     for node in facts.iter().filter(|node| node.os == Some(Os::Linux)) {
-        assert_eq!(node.commit.absence(), Some(&Absence::NotOnThisOs), "{}", node.name);
+        assert_eq!(
+            node.commit.absence(),
+            Some(&Absence::NotOnThisOs),
+            "{}",
+            node.name
+        );
         assert_eq!(node.working_set.value().is_some(), true, "{}", node.name);
     }
 }
@@ -128,16 +181,27 @@ fn commit_does_not_exist_on_linux_whatever_the_sources_say() {
 #[test]
 fn zeros_of_host_process_pods_in_metrics_k8s_io_are_absent() {
     use crate::domain::measurement::ContainerQuantity::{CpuCores, WorkingSet};
-    let mut host = pod("win-demo", "calico-node-windows-q54h2", Some(WIN), Some(Os::Windows));
+    let mut host = pod(
+        "win-demo",
+        "calico-node-windows-q54h2",
+        Some(WIN),
+        Some(Os::Windows),
+    );
     host.host_process = true;
     let mut told = Told::rows(nodes(), vec![host]);
-    told.measure(Source::MetricsApi, Measurements {
-        containers: [WorkingSet, CpuCores]
-            .map(|quantity| of_container("calico-node-windows-q54h2", quantity, 0.0, ago(9)))
-            .into(),
-        ..Measurements::default()
-    });
-    assert_eq!(told.column(TableKind::Pods, "ws", &TableQuery::default()), [ABSENT]);
+    told.measure(
+        Source::MetricsApi,
+        Measurements {
+            containers: [WorkingSet, CpuCores]
+                .map(|quantity| of_container("calico-node-windows-q54h2", quantity, 0.0, ago(9)))
+                .into(),
+            ..Measurements::default()
+        },
+    );
+    assert_eq!(
+        told.column(TableKind::Pods, "ws", &TableQuery::default()),
+        [ABSENT]
+    );
     let facts = told.store.pod_facts(now());
     let reason = facts[0].containers[0].working_set.absence().unwrap().to_string();
     assert_eq!(reason, "HostProcess pods report no usage there");
@@ -153,9 +217,15 @@ fn a_container_without_limit_is_marked_and_has_no_ratio() {
     told.measure(Source::Prometheus, article_windows(ago(12)));
     let commits = told.column(TableKind::Pods, "commit", &filtered("os:windows"));
     assert_eq!(commits, ["▲ no limit  98Mi"; 2]);
-    assert_eq!(told.column(TableKind::Pods, "cpu-max", &filtered("os:windows")), ["no limit"; 2]);
+    assert_eq!(
+        told.column(TableKind::Pods, "cpu-max", &filtered("os:windows")),
+        ["no limit"; 2]
+    );
     let facts = told.store.pod_facts(now());
-    assert_eq!(facts[1].containers[0].commit_to_limit.absence(), Some(&Absence::NoLimit));
+    assert_eq!(
+        facts[1].containers[0].commit_to_limit.absence(),
+        Some(&Absence::NoLimit)
+    );
     assert!(told.names(TableKind::Pods, &filtered("commit>0%")).is_empty());
 }
 
@@ -177,10 +247,20 @@ fn forbidden_pods_make_their_numbers_absent_and_leave_the_nodes_alone() {
         Source::Kubernetes,
         Payload::Watch(Watched::Pods, WatchState::Forbidden(forbidden.into())),
     );
-    assert_eq!(told.column(TableKind::Nodes, "pods", &TableQuery::default()), [ABSENT; 4]);
+    assert_eq!(
+        told.column(TableKind::Nodes, "pods", &TableQuery::default()),
+        [ABSENT; 4]
+    );
     assert!(told.names(TableKind::Nodes, &filtered("pods>=0")).is_empty());
-    assert!(told.table(TableKind::Nodes, &TableQuery::default()).notice.is_none());
-    let notice = told.table(TableKind::Pods, &TableQuery::default()).notice.unwrap();
+    assert!(
+        told.table(TableKind::Nodes, &TableQuery::default())
+            .notice
+            .is_none()
+    );
+    let notice = told
+        .table(TableKind::Pods, &TableQuery::default())
+        .notice
+        .unwrap();
     assert!(text(&notice).contains("cannot list"));
 }
 
@@ -189,15 +269,24 @@ fn forbidden_leases_and_nodes_take_only_what_hangs_on_them() {
     let mut told = Told::article();
     told.say(
         Source::Kubernetes,
-        Payload::Watch(Watched::Leases, WatchState::Forbidden("leases is forbidden".into())),
+        Payload::Watch(
+            Watched::Leases,
+            WatchState::Forbidden("leases is forbidden".into()),
+        ),
     );
-    assert_eq!(told.column(TableKind::Nodes, "lease", &TableQuery::default()), [ABSENT; 4]);
+    assert_eq!(
+        told.column(TableKind::Nodes, "lease", &TableQuery::default()),
+        [ABSENT; 4]
+    );
     let mut blind = Told::rows(Vec::new(), pods());
     blind.say(
         Source::Kubernetes,
         Payload::Watch(Watched::Nodes, WatchState::Forbidden("nodes is forbidden".into())),
     );
-    assert_eq!(blind.column(TableKind::Pods, "cpu-max", &TableQuery::default()), [ABSENT; 3]);
+    assert_eq!(
+        blind.column(TableKind::Pods, "cpu-max", &TableQuery::default()),
+        [ABSENT; 3]
+    );
     assert_eq!(blind.table(TableKind::Pods, &TableQuery::default()).matched, 3);
 }
 
@@ -218,7 +307,10 @@ fn a_failing_watch_keeps_the_rows_and_says_so() {
         text(&window.notice.unwrap()),
         "✖ watching pods: connection reset → it is tried again"
     );
-    assert_eq!(told.column(TableKind::Nodes, "pods", &filtered("name:win-1")), ["2"]);
+    assert_eq!(
+        told.column(TableKind::Nodes, "pods", &filtered("name:win-1")),
+        ["2"]
+    );
 }
 
 #[test]
@@ -233,9 +325,16 @@ fn an_instance_is_mapped_by_address_or_exporter_pod_and_never_where_two_nodes_co
     }
     told.measure(Source::Exporter, measurements);
     let win = filtered("name:win-1");
-    assert_eq!(told.column(TableKind::Nodes, "commit", &win), [ABSENT], "its pod is not known yet");
+    assert_eq!(
+        told.column(TableKind::Nodes, "commit", &win),
+        [ABSENT],
+        "its pod is not known yet"
+    );
     told.say(Source::Kubernetes, Payload::Pods(upserts(vec![exporter])));
-    assert_eq!(told.column(TableKind::Nodes, "commit", &win), ["███▁▁▁▁▁▁▁  31 %"]);
+    assert_eq!(
+        told.column(TableKind::Nodes, "commit", &win),
+        ["███▁▁▁▁▁▁▁  31 %"]
+    );
 
     let mut ambiguous = Told::article();
     let twin = node("k8s-lab-win-9", Os::Windows, 43);

@@ -63,7 +63,11 @@ fn pods_are_sorted_by_working_set_and_keep_their_names_as_tie_break() {
     let names = told.names(TableKind::Pods, &sorted("ws", Direction::Descending));
     assert_eq!(
         names,
-        ["hello-win-759c899954-tkfg6", "hello-win-759c899954-tq5nc", "hello-55fb8f8684-69mvv"]
+        [
+            "hello-win-759c899954-tkfg6",
+            "hello-win-759c899954-tq5nc",
+            "hello-55fb8f8684-69mvv"
+        ]
     );
 }
 
@@ -118,7 +122,11 @@ fn a_filter_that_is_not_understood_says_what_there_is_and_hides_nothing() {
 #[test]
 fn the_operating_system_restricts_the_table_before_the_filter() {
     let mut told = Told::article();
-    for (os, nodes, pods) in [(OsScope::All, 4, 3), (OsScope::Windows, 1, 2), (OsScope::Linux, 3, 1)] {
+    for (os, nodes, pods) in [
+        (OsScope::All, 4, 3),
+        (OsScope::Windows, 1, 2),
+        (OsScope::Linux, 3, 1),
+    ] {
         let query = TableQuery {
             os,
             ..TableQuery::default()
@@ -178,7 +186,11 @@ fn a_node_behind_the_newest_revision_of_its_build_is_marked() {
     let mut other_build = node("k8s-lab-win-3", Os::Windows, 45);
     other_build.kernel_version = "10.0.20348.1".into();
     let mut told = Told::rows([nodes(), vec![older, other_build]].concat(), Vec::new());
-    let revisions = told.column(TableKind::Nodes, "revision", &sorted("name", Direction::Ascending));
+    let revisions = told.column(
+        TableKind::Nodes,
+        "revision",
+        &sorted("name", Direction::Ascending),
+    );
     assert_eq!(revisions, ["–", "–", "–", "33438", "32995 ▲ −443", "1"]);
 }
 
@@ -189,9 +201,14 @@ fn a_late_lease_is_counted_from_when_its_renewal_was_seen() {
     assert_eq!(win, ["Ready"]);
     let later = now() + chrono::TimeDelta::seconds(31);
     // The node's clock is a quarter of an hour behind ours: only that it renewed counts.
-    let changes = nodes()[..3].iter().map(|node| Change::Upsert(lease(&node.name, 3))).collect();
+    let changes = nodes()[..3]
+        .iter()
+        .map(|node| Change::Upsert(lease(&node.name, 3)))
+        .collect();
     told.say_at(Source::Kubernetes, Payload::Leases(changes), later);
-    let window = told.store.table(TableKind::Nodes, &TableQuery::default(), 0, 9, later);
+    let window = told
+        .store
+        .table(TableKind::Nodes, &TableQuery::default(), 0, 9, later);
     let states: Vec<String> = window.rows.iter().map(|row| text(&row.cells[1])).collect();
     assert_eq!(states, ["Ready ▲ lease 31 s", "Ready", "Ready", "Ready"]);
 }
@@ -202,7 +219,10 @@ fn a_renewal_of_a_node_that_was_not_late_repaints_nothing() {
     let renewed = |renewals| Payload::Leases(vec![Change::Upsert(lease(&WIN.into(), renewals))]);
     let at = |seconds| now() + chrono::TimeDelta::seconds(seconds);
     assert!(!told.say_at(Source::Kubernetes, renewed(1), at(10)));
-    assert!(told.say_at(Source::Kubernetes, renewed(2), at(35)), "it was late and is no more");
+    assert!(
+        told.say_at(Source::Kubernetes, renewed(2), at(35)),
+        "it was late and is no more"
+    );
 }
 
 #[test]
@@ -231,6 +251,8 @@ fn control_characters_in_names_never_reach_a_cell() {
 #[test]
 fn only_the_rows_of_the_window_are_built_and_the_window_stays_full() {
     let mut told = Told::article();
-    let window = told.store.table(TableKind::Pods, &TableQuery::default(), 2, 2, now());
+    let window = told
+        .store
+        .table(TableKind::Pods, &TableQuery::default(), 2, 2, now());
     assert_eq!((window.first, window.rows.len(), window.matched), (1, 2, 3));
 }

@@ -36,7 +36,10 @@ mod tests {
 
     #[test]
     fn the_hash_of_a_pod_stays_visible() {
-        assert_eq!(elide("reports-writer-67b96b59b-rfbzx", 20), "reports-w…b59b-rfbzx");
+        assert_eq!(
+            elide("reports-writer-67b96b59b-rfbzx", 20),
+            "reports-w…b59b-rfbzx"
+        );
         assert_eq!(elide("web-0", 20), "web-0");
         assert_eq!(elide("web-0", 1), "…");
         assert_eq!(elide("web-0", 0), "");
