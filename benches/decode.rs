@@ -36,7 +36,9 @@ fn benches(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("decode");
     group.throughput(Throughput::Bytes(answer.len() as u64));
     group.sample_size(20);
-    group.bench_function("10,000 pods", |bench| bench.iter(|| decode(black_box(answer.as_bytes()))));
+    group.bench_function("10,000 pods", |bench| {
+        bench.iter(|| decode(black_box(answer.as_bytes())))
+    });
     group.finish();
 }
 

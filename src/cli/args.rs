@@ -2,7 +2,8 @@
 
 use super::exit::CliError;
 use super::prometheus_args::PrometheusArgs;
-use super::values::{FrameSize, speed, wait};
+use super::values::{FrameSize, speed, theme, wait};
+use crate::tui::Pane;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -28,8 +29,8 @@ pub struct CommandLine {
     /// Print one frame of the screens as text and exit
     #[arg(long, value_name = "COLUMNSxLINES")]
     pub snapshot: Option<FrameSize>,
-    /// Pane that --snapshot prints
-    #[arg(long, value_enum, default_value_t)]
+    /// Pane that --snapshot prints: nodes, pods, node/NAME or pod/NAMESPACE/NAME
+    #[arg(long, default_value = "nodes")]
     pub pane: Pane,
     /// The command; without one the screens open.
     #[command(subcommand)]
@@ -42,7 +43,7 @@ pub struct ClusterArgs {
     /// Context of the kubeconfig; the current one by default
     #[arg(long, global = true, value_name = "NAME", help_heading = "Cluster")]
     pub context: Option<String>,
-    /// The kubeconfig; by default those of $KUBECONFIG, else ~/.kube/config, else the pod's service account
+    /// The kubeconfig; by default those of KUBECONFIG, else ~/.kube/config, else the pod's service account
     #[arg(long, global = true, value_name = "FILE", help_heading = "Cluster")]
     pub kubeconfig: Option<PathBuf>,
     /// Only this namespace
@@ -65,32 +66,12 @@ pub struct ClusterArgs {
 /// How the screens look.
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
 pub struct ScreenArgs {
-    /// Colours
-    #[arg(long, global = true, value_enum, default_value_t, help_heading = "Screens")]
-    pub theme: ThemeName,
+    /// Colours: terminal or monochrome; the latter is the default where NO_COLOR is set
+    #[arg(long, global = true, value_name = "NAME", value_parser = theme, help_heading = "Screens")]
+    pub theme: Option<String>,
     /// ASCII characters only; the default where the locale is not UTF-8
     #[arg(long, global = true, help_heading = "Screens")]
     pub ascii: bool,
-}
-
-/// The themes.
-#[derive(ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ThemeName {
-    /// The colours of the terminal
-    #[default]
-    Terminal,
-    /// No colours
-    Monochrome,
-}
-
-/// The panes.
-#[derive(ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Pane {
-    /// Nodes
-    #[default]
-    Nodes,
-    /// Pods
-    Pods,
 }
 
 /// The commands.

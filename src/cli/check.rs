@@ -1,6 +1,6 @@
 //! `drainboard check`: asks every source, and says what was found, what is missing and how to get it.
 
-use super::collect::{self, Collected};
+use super::collect::{self, Collected, Wanted};
 use super::exit::{CliError, Outcome};
 use super::output;
 use crate::domain::Timestamp;
@@ -18,12 +18,15 @@ use std::time::Duration;
 /// No usable kubeconfig, context or credentials; or the output is gone.
 pub async fn run(options: SourcesOptions) -> Result<Outcome, CliError> {
     let timeout = options.request_timeout;
-    let demand = Demand {
-        nodes: true,
-        containers: true,
-        history: true,
+    let wanted = Wanted {
+        demand: Demand {
+            nodes: true,
+            containers: true,
+            history: true,
+        },
+        detail: None,
     };
-    let collected = collect::everything(options, demand).await?;
+    let collected = collect::everything(options, wanted).await?;
     let report = Report::of(&collected, timeout, Utc::now());
     output::print(&report.text)?;
     Ok(report.outcome)

@@ -5,7 +5,7 @@ use super::exit::CliError;
 use super::progress::Progress;
 use crate::domain::measurement::Missing;
 use crate::domain::reading::Source;
-use crate::sources::event::{Demand, Payload, Problem, Request, SourcePhase, WatchState, Watched};
+use crate::sources::event::{Demand, DetailKey, Payload, Problem, Request, SourcePhase, WatchState, Watched};
 use crate::sources::{self, SourcesOptions};
 use crate::store::Store;
 use chrono::Utc;
@@ -21,22 +21,34 @@ pub struct Collected {
     pub silent: Vec<Source>,
 }
 
-/// Asks every source for `demand`, for at most the request timeout. `enough` may end it earlier.
+/// What the sources are asked for, beside the rows of the cluster.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    /// Samples.
+    pub demand: Demand,
+    /// What a page about one object needs.
+    pub detail: Option<DetailKey>,
+}
+
+/// Asks every source for what is `wanted`, for at most the request timeout. `enough` may end it earlier.
 ///
 /// # Errors
 /// No usable kubeconfig, context or credentials.
 async fn collect_until(
     options: SourcesOptions,
-    demand: Demand,
+    wanted: Wanted,
     enough: impl Fn(&Store) -> bool,
 ) -> Result<Collected, CliError> {
     let timeout = options.request_timeout;
     let mut running = sources::start(options).await?;
     let mut store = Store::new();
     let mut missing = BTreeMap::new();
-    let mut progress = Progress::new(demand.clone());
-    // The sources are gone only when they were ended; then the channel says so below.
-    let _ = running.requests.send(Request::Demand(demand));
+    let mut progress = Progress::new(wanted.clone());
+    let detail = wanted.detail.map(Request::Detail);
+    for request in std::iter::once(Request::Demand(wanted.demand)).chain(detail) {
+        // The sources are gone only when they were ended; then the channel says so below.
+        let _ = running.requests.send(request);
+    }
     let folding = async {
         while let Some(event) = running.events.recv().await {
             progress.note(&event);
@@ -63,8 +75,8 @@ async fn collect_until(
 ///
 /// # Errors
 /// No usable kubeconfig, context or credentials.
-pub async fn everything(options: SourcesOptions, demand: Demand) -> Result<Collected, CliError> {
-    collect_until(options, demand, |_| false).await
+pub async fn everything(options: SourcesOptions, wanted: Wanted) -> Result<Collected, CliError> {
+    collect_until(options, wanted, |_| false).await
 }
 
 /// Asks every source, for a command that is about `watched`.
@@ -72,7 +84,8 @@ pub async fn everything(options: SourcesOptions, demand: Demand) -> Result<Colle
 /// # Errors
 /// No usable kubeconfig, context or credentials; or `watched` could not be read, whatever else could.
 pub async fn about(watched: Watched, options: SourcesOptions, demand: Demand) -> Result<Collected, CliError> {
-    let collected = collect_until(options, demand, |store| unreadable(store, watched).is_some()).await?;
+    let wanted = Wanted { demand, detail: None };
+    let collected = collect_until(options, wanted, |store| unreadable(store, watched).is_some()).await?;
     match unreadable(&collected.store, watched) {
         Some(problem) => Err(problem.into()),
         None if is_live(&collected.store, watched) => Ok(collected),

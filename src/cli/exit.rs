@@ -1,6 +1,7 @@
 //! How a command ends.
 
 use crate::sources::event::Problem;
+use crate::tui::TuiError;
 use std::fmt;
 use std::process::ExitCode;
 use thiserror::Error;
@@ -49,6 +50,9 @@ pub enum CliError {
     /// The source that was asked for could not be read.
     #[error("{}", Told(.0))]
     Unreadable(Problem),
+    /// The screens could not be shown.
+    #[error(transparent)]
+    Screens(#[from] TuiError),
     /// Standard output is gone or full.
     #[error("the output could not be written: {0}")]
     Output(#[from] std::io::Error),
@@ -59,7 +63,7 @@ impl CliError {
     pub const fn outcome(&self) -> Outcome {
         match self {
             Self::Usage(_) => Outcome::Usage,
-            Self::Unreadable(_) | Self::Output(_) => Outcome::Unreadable,
+            Self::Unreadable(_) | Self::Screens(_) | Self::Output(_) => Outcome::Unreadable,
         }
     }
 }

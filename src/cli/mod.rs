@@ -13,4 +13,6 @@ pub mod pods;
 pub mod progress;
 pub mod prometheus_args;
 pub mod run;
+pub mod screens;
+pub mod snapshot;
 pub mod values;

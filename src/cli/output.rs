@@ -109,6 +109,7 @@ mod tests {
             min_width: 1,
             max_width: 9,
             priority: 0,
+            numeric: false,
             sorted: None,
         }
     }

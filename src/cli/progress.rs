@@ -1,7 +1,8 @@
 //! Which sources have answered or failed: when a command that prints once has all that it can get.
 
+use super::collect::Wanted;
 use crate::domain::reading::{Absence, Source};
-use crate::sources::event::{Demand, Payload, SourceEvent, SourcePhase, WatchState, Watched};
+use crate::sources::event::{Payload, SourceEvent, SourcePhase, WatchState, Watched};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Sources that measure, in the order of preference.
@@ -10,18 +11,19 @@ const MEASURING: [Source; 3] = [Source::Prometheus, Source::Exporter, Source::Me
 /// What is known of the sources' answers.
 #[derive(Debug, Default)]
 pub struct Progress {
-    demand: Demand,
+    wanted: Wanted,
     phases: BTreeMap<Source, SourcePhase>,
     settled_watches: BTreeSet<Watched>,
     measured: BTreeSet<Source>,
     history: bool,
+    detail: bool,
 }
 
 impl Progress {
-    /// Nothing answered yet; the sources were asked for `demand`.
-    pub fn new(demand: Demand) -> Self {
+    /// Nothing answered yet; the sources were asked for what is `wanted`.
+    pub fn new(wanted: Wanted) -> Self {
         Self {
-            demand,
+            wanted,
             ..Self::default()
         }
     }
@@ -38,17 +40,17 @@ impl Progress {
             Payload::Watch(watched, _) => {
                 self.settled_watches.insert(*watched);
             }
-            Payload::Measurements(round) => {
-                // A round that has to wait for its second scrape is no answer yet.
+            // A round that has to wait for its second scrape is no answer yet.
+            Payload::Measurements(round)
                 if round
                     .missing
                     .iter()
-                    .all(|missing| missing.reason != Absence::NotYet)
-                {
-                    self.measured.insert(event.source);
-                }
+                    .all(|missing| missing.reason != Absence::NotYet) =>
+            {
+                self.measured.insert(event.source);
             }
             Payload::History(_) => self.history = true,
+            Payload::Detail(key, _) if self.wanted.detail.as_ref() == Some(key) => self.detail = true,
             _ => {}
         }
     }
@@ -70,13 +72,16 @@ impl Progress {
     fn cluster_settled(&self) -> bool {
         match self.phases.get(&Source::Kubernetes) {
             Some(SourcePhase::Failed | SourcePhase::Off) => true,
-            Some(SourcePhase::Connected) => self.settled_watches.len() == Watched::ALL.len(),
+            Some(SourcePhase::Connected) => {
+                let detail = self.detail || self.wanted.detail.is_none();
+                detail && self.settled_watches.len() == Watched::ALL.len()
+            }
             Some(SourcePhase::Starting) | None => false,
         }
     }
 
     fn measuring_settled(&self, source: Source) -> bool {
-        let wanted = self.demand.nodes || self.demand.containers;
+        let wanted = self.wanted.demand.nodes || self.wanted.demand.containers;
         match self.phases.get(&source) {
             _ if !wanted => true,
             Some(SourcePhase::Failed) => true,
@@ -85,7 +90,7 @@ impl Progress {
                 source != Source::Exporter || self.measured.contains(&Source::Prometheus)
             }
             Some(SourcePhase::Connected) => {
-                let history = self.history || !self.demand.history || source != Source::Prometheus;
+                let history = self.history || !self.wanted.demand.history || source != Source::Prometheus;
                 history && self.measured.contains(&source)
             }
             Some(SourcePhase::Starting) | None => false,

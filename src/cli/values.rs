@@ -1,5 +1,6 @@
 //! Values of flags that are more than a word.
 
+use crate::tui::theme::Theme;
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
@@ -66,6 +67,13 @@ pub fn speed(text: &str) -> Result<f64, String> {
         .ok()
         .filter(|&speed| speed > 0.0 && speed <= 1_000.0)
         .ok_or_else(|| "expected a number above 0, at most 1000, for example 10".to_owned())
+}
+
+/// The name of a theme.
+pub fn theme(text: &str) -> Result<String, String> {
+    Theme::named(text)
+        .map(|theme| theme.name)
+        .map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

@@ -214,10 +214,14 @@ impl Bench {
     }
 }
 
-/// The reason for which a quantity is missing everywhere, or at one node.
+/// The reason for which a quantity is missing at a node, else everywhere.
 pub fn reason(missing: &[Missing], quantity: Quantity) -> String {
-    missing.iter().find(|one| one.quantity == quantity).map_or_else(
-        || panic!("{quantity:?} is not missing"),
-        |one| one.reason.to_string(),
-    )
+    let of_quantity = || missing.iter().filter(|one| one.quantity == quantity);
+    of_quantity()
+        .find(|one| one.node.is_some())
+        .or_else(|| of_quantity().next())
+        .map_or_else(
+            || panic!("{quantity:?} is not missing"),
+            |one| one.reason.to_string(),
+        )
 }

@@ -5,8 +5,9 @@ use super::context::{EventSink, SourceContext};
 use super::event::{
     Demand, DetailKey, Generation, Payload, Problem, Request, Scope, SourceEvent, SourcePhase, SourceState,
 };
-use super::kubernetes;
 use super::kubernetes::config::{self, Choice, Session};
+use super::prometheus::health::Health;
+use super::{exporter, kubernetes, metrics_api, prometheus};
 use crate::domain::Name;
 use crate::domain::reading::Source;
 use std::collections::HashMap;
@@ -19,6 +20,16 @@ use tokio_util::sync::CancellationToken;
 /// Messages that may wait for the store before the sources wait for it.
 const EVENTS: usize = 64;
 
+/// All sources, in the order in which they start.
+const SOURCES: [Source; 4] = [
+    Source::Kubernetes,
+    Source::Prometheus,
+    Source::Exporter,
+    Source::MetricsApi,
+];
+/// Those that look at the chosen namespace only.
+const SCOPED: [Source; 2] = [Source::Kubernetes, Source::MetricsApi];
+
 /// What to look at, and how.
 #[derive(Clone, Debug, Default)]
 pub struct SourcesOptions {
@@ -30,6 +41,8 @@ pub struct SourcesOptions {
     pub namespace: Option<String>,
     /// Label selector of the pod watch; empty for all.
     pub pod_selector: String,
+    /// Where Prometheus is.
+    pub prometheus: prometheus::Options,
     /// Longest wait for an answer.
     pub request_timeout: Duration,
     /// Whether a credential plugin may use the terminal while [`start`] runs.
@@ -82,6 +95,7 @@ pub async fn start(options: SourcesOptions) -> Result<Running, Problem> {
         events,
         demand: watch::Sender::new(Demand::default()),
         refresh: watch::Sender::new(0),
+        prometheus_health: watch::Sender::new(Health::Unknown),
         generation: 0,
         session: Ok(session),
         sources: HashMap::new(),
@@ -116,6 +130,8 @@ struct Supervisor {
     events: mpsc::Sender<SourceEvent>,
     demand: watch::Sender<Demand>,
     refresh: watch::Sender<u64>,
+    /// What Prometheus tells the direct scrape of the exporters.
+    prometheus_health: watch::Sender<Health>,
     generation: u64,
     /// The connection, or the context that could not be opened.
     session: Result<Session, String>,
@@ -126,8 +142,12 @@ struct Supervisor {
 }
 
 impl Supervisor {
-    async fn run(mut self, mut requests: mpsc::UnboundedReceiver<Request>) {
-        self.start_all().await;
+    async fn run(mut self, requests: mpsc::UnboundedReceiver<Request>) {
+        self.start_all(&SOURCES).await;
+        self.serve(requests).await;
+    }
+
+    async fn serve(mut self, mut requests: mpsc::UnboundedReceiver<Request>) {
         loop {
             tokio::select! {
                 request = requests.recv() => match request {
@@ -151,7 +171,7 @@ impl Supervisor {
             } => {
                 self.namespace = namespace;
                 self.pod_selector = pod_selector;
-                self.start_scoped().await;
+                self.start_all(&SCOPED).await;
             }
             Request::SwitchContext(context) => self.switch(context).await,
             Request::Demand(demand) => {
@@ -172,15 +192,17 @@ impl Supervisor {
         }
     }
 
-    /// A context that could not be opened, or a source that failed for good, is tried anew.
+    /// All sources ask again; what could not be opened, or failed for good, is started anew.
     async fn ask_again(&mut self) {
         if let Err(context) = &self.session {
             let context = context.clone();
-            self.switch(context).await;
-        } else if self.sources.is_empty() {
-            self.start_all().await;
-        } else {
-            self.refresh.send_modify(|count| *count += 1);
+            return self.switch(context).await;
+        }
+        self.refresh.send_modify(|count| *count += 1);
+        for source in SOURCES {
+            if !self.sources.contains_key(&source) {
+                self.start(source).await;
+            }
         }
     }
 
@@ -196,7 +218,7 @@ impl Supervisor {
         match config::open(choice).await {
             Ok(session) => {
                 self.session = Ok(session);
-                self.start_all().await;
+                self.start_all(&SOURCES).await;
             }
             Err(problem) => {
                 self.session = Err(context.clone());
@@ -210,20 +232,50 @@ impl Supervisor {
         }
     }
 
-    async fn start_all(&mut self) {
-        self.start_scoped().await;
+    async fn start_all(&mut self, sources: &[Source]) {
+        for source in sources {
+            self.start(*source).await;
+        }
     }
 
-    /// Starts, or starts anew, the sources that look at one namespace only.
-    async fn start_scoped(&mut self) {
-        let Some((context, scope)) = self.prepare(Source::Kubernetes).await else {
+    /// Starts a source, or starts it anew.
+    async fn start(&mut self, source: Source) {
+        let Some((context, scope)) = self.prepare(source).await else {
             return;
         };
-        let (details, keys) = mpsc::unbounded_channel();
-        self.details = Some(details);
-        self.spawn(Source::Kubernetes, context, |context| {
-            kubernetes::run(context, scope, keys)
-        });
+        match source {
+            Source::Kubernetes => {
+                let (details, keys) = mpsc::unbounded_channel();
+                self.details = Some(details);
+                self.spawn(
+                    source,
+                    &context.cancel.clone(),
+                    kubernetes::run(context, scope, keys),
+                );
+            }
+            Source::Prometheus => {
+                self.prometheus_health.send_replace(Health::Unknown);
+                let options = self.options.prometheus.clone();
+                let health = self.prometheus_health.clone();
+                self.spawn(
+                    source,
+                    &context.cancel.clone(),
+                    prometheus::run(context, options, health),
+                );
+            }
+            Source::Exporter => {
+                let health = self.prometheus_health.subscribe();
+                self.spawn(source, &context.cancel.clone(), exporter::run(context, health));
+            }
+            Source::MetricsApi => {
+                let namespace = self.namespace.clone();
+                self.spawn(
+                    source,
+                    &context.cancel.clone(),
+                    metrics_api::run(context, namespace),
+                );
+            }
+        }
     }
 
     /// Ends the source if it runs and announces its new generation.
@@ -256,21 +308,20 @@ impl Supervisor {
         sink
     }
 
-    fn spawn<F>(&mut self, source: Source, context: SourceContext, run: impl FnOnce(SourceContext) -> F)
-    where
-        F: Future<Output = ()> + Send + 'static,
-    {
-        let cancel = context.cancel.clone();
-        let generation = Generation(self.generation);
-        let task = run(context);
+    fn spawn(
+        &mut self,
+        source: Source,
+        cancel: &CancellationToken,
+        run: impl Future<Output = ()> + Send + 'static,
+    ) {
         let ends = cancel.clone();
         let task = self.tasks.spawn(async move {
-            ends.run_until_cancelled(task).await;
+            ends.run_until_cancelled(run).await;
         });
         let started = Started {
-            generation,
+            generation: Generation(self.generation),
             task: task.id(),
-            cancel,
+            cancel: cancel.clone(),
         };
         self.sources.insert(source, started);
     }
@@ -303,10 +354,15 @@ impl Supervisor {
             return;
         };
         tracing::error!(%source, %error, "a source failed");
+        if source == Source::Prometheus {
+            // The direct scrape steps in.
+            self.prometheus_health
+                .send_replace(Health::Down("the source stopped".to_owned()));
+        }
         let sink = EventSink::new(source, started.generation, self.events.clone());
         sink.send(failed(Problem {
             what: format!("the source {source} stopped: an error in drainboard itself"),
-            next_step: "choose the context anew to start it again, and report the log".to_owned(),
+            next_step: "refresh to start it again, and report the log".to_owned(),
         }))
         .await;
     }
@@ -319,4 +375,64 @@ fn failed(problem: Problem) -> Payload {
         last_answer: None,
         last_error: Some(problem),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_source_with_a_bug_is_shown_as_failed_and_the_others_go_on() {
+        let (events, mut said) = mpsc::channel(EVENTS);
+        let cancel = CancellationToken::new();
+        let mut supervisor = Supervisor {
+            options: SourcesOptions::default(),
+            namespace: None,
+            pod_selector: String::new(),
+            events,
+            demand: watch::Sender::new(Demand::default()),
+            refresh: watch::Sender::new(0),
+            prometheus_health: watch::Sender::new(Health::Unknown),
+            generation: 7,
+            session: Err("nowhere".to_owned()),
+            sources: HashMap::new(),
+            details: None,
+            tasks: JoinSet::new(),
+            cancel: cancel.clone(),
+        };
+        supervisor.spawn(Source::Exporter, &cancel.child_token(), std::future::pending());
+        supervisor.spawn(Source::Prometheus, &cancel.child_token(), async {
+            panic!("a bug")
+        });
+        let health = supervisor.prometheus_health.subscribe();
+        let (_requests, asked) = mpsc::unbounded_channel();
+        let running = tokio::spawn(cancel.clone().run_until_cancelled_owned(supervisor.serve(asked)));
+
+        let event = tokio::time::timeout(Duration::from_secs(60), said.recv())
+            .await
+            .unwrap()
+            .unwrap();
+        assert_eq!(
+            (event.source, event.generation),
+            (Source::Prometheus, Generation(7))
+        );
+        let Payload::State(state) = event.payload else {
+            panic!("{event:?}")
+        };
+        assert_eq!(state.phase, SourcePhase::Failed);
+        assert!(
+            state
+                .last_error
+                .unwrap()
+                .what
+                .contains("an error in drainboard itself")
+        );
+        assert!(
+            matches!(&*health.borrow(), Health::Down(_)),
+            "the direct scrape steps in"
+        );
+        assert!(said.is_empty(), "the other source is not touched");
+        cancel.cancel();
+        running.await.unwrap();
+    }
 }

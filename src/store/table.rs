@@ -101,6 +101,7 @@ fn heads<R: TableRow>(wide: bool, sort: Option<(R::Column, Direction)>) -> Vec<C
                 min_width: head.width.0,
                 max_width: head.width.1,
                 priority: head.priority,
+                numeric: !head.units.is_empty(),
                 sorted: sort
                     .filter(|(by, _)| *by == column)
                     .map(|(_, direction)| direction),

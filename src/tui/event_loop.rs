@@ -8,6 +8,7 @@ use super::ui::Ui;
 use super::views::Views;
 use crate::domain::Timestamp;
 use crate::sources::event::{Request, SourceEvent};
+use crate::store::Store;
 use futures::FutureExt;
 use ratatui::layout::Size;
 use std::future::Future;
@@ -56,10 +57,16 @@ pub trait Fold {
     fn apply(&mut self, event: SourceEvent, now: Timestamp) -> bool;
 }
 
+impl Fold for Store {
+    fn apply(&mut self, event: SourceEvent, now: Timestamp) -> bool {
+        self.apply(event, now)
+    }
+}
+
 /// The ways to and from the sources.
-pub struct Lines {
+pub struct Lines<'a> {
     /// Messages of the sources.
-    pub events: mpsc::Receiver<SourceEvent>,
+    pub events: &'a mut mpsc::Receiver<SourceEvent>,
     /// Requests to the sources.
     pub requests: mpsc::UnboundedSender<Request>,
 }
@@ -71,7 +78,7 @@ pub struct Lines {
 pub async fn run<S: Views + Fold>(
     console: &mut impl Console,
     store: &mut S,
-    lines: &mut Lines,
+    lines: &mut Lines<'_>,
     ui: &mut Ui,
     look: &Look,
     clock: impl Fn() -> Timestamp,
@@ -129,7 +136,7 @@ enum Next {
     GoOn,
 }
 
-fn answer(console: &mut impl Console, lines: &Lines, ui: &mut Ui, heard: Heard) -> io::Result<Next> {
+fn answer(console: &mut impl Console, lines: &Lines<'_>, ui: &mut Ui, heard: Heard) -> io::Result<Next> {
     let effects = match heard {
         Heard::Leave => return Ok(Next::Leave),
         Heard::Suspend => vec![Effect::Suspend],
@@ -156,7 +163,7 @@ fn answer(console: &mut impl Console, lines: &Lines, ui: &mut Ui, heard: Heard) 
 }
 
 /// Sources that are gone are told by their states; there is nobody else to tell.
-fn ask(lines: &Lines, request: Request) {
+fn ask(lines: &Lines<'_>, request: Request) {
     if lines.requests.send(request).is_err() {
         tracing::debug!("the sources are gone");
     }

@@ -163,6 +163,7 @@ mod tests {
             min_width: min,
             max_width: max,
             priority,
+            numeric: false,
             sorted: (id == "cpu").then_some(Direction::Ascending),
         }
     }

@@ -1,6 +1,6 @@
 //! The choice of the column that a table is sorted by.
 
-use crate::store::view::{Align, ColumnHead, Direction};
+use crate::store::view::{ColumnHead, Direction};
 
 /// The menu while it is open.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,10 +31,10 @@ impl SortMenu {
     /// turns around.
     pub fn sort(&self) -> Option<(String, Direction)> {
         let column = self.columns.get(self.chosen)?;
-        let direction = match (column.sorted, column.align) {
-            (Some(sorted), _) => inverse(sorted),
-            (None, Align::Right) => Direction::Descending,
-            (None, Align::Left) => Direction::Ascending,
+        let direction = match column.sorted {
+            Some(sorted) => inverse(sorted),
+            None if column.numeric => Direction::Descending,
+            None => Direction::Ascending,
         };
         Some((column.id.to_owned(), direction))
     }

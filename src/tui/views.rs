@@ -2,6 +2,7 @@
 
 use crate::domain::Timestamp;
 use crate::sources::event::DetailKey;
+use crate::store::Store;
 use crate::store::view::{HeaderView, Line, Page, RowKey, TableKind, TableQuery, TableWindow};
 
 /// The store as the screens see it.
@@ -24,5 +25,38 @@ pub trait Views {
     /// A few lines about a row.
     fn preview(&self, key: &RowKey, now: Timestamp) -> Vec<Line>;
     /// The YAML that was asked for: `None` while it is on its way.
-    fn yaml(&self, key: &DetailKey) -> Option<Result<String, String>>;
+    fn yaml(&self, key: &DetailKey) -> Option<Result<&str, &str>>;
+}
+
+impl Views for Store {
+    fn header(&self, now: Timestamp) -> HeaderView {
+        self.header(now)
+    }
+
+    fn table(
+        &mut self,
+        kind: TableKind,
+        query: &TableQuery,
+        first: usize,
+        height: usize,
+        now: Timestamp,
+    ) -> TableWindow {
+        self.table(kind, query, first, height, now)
+    }
+
+    fn position(&mut self, kind: TableKind, query: &TableQuery, key: &RowKey) -> Option<usize> {
+        self.position(kind, query, key)
+    }
+
+    fn page(&self, _key: &RowKey, _now: Timestamp) -> Option<Page> {
+        None
+    }
+
+    fn preview(&self, _key: &RowKey, _now: Timestamp) -> Vec<Line> {
+        Vec::new()
+    }
+
+    fn yaml(&self, key: &DetailKey) -> Option<Result<&str, &str>> {
+        self.yaml(key)
+    }
 }

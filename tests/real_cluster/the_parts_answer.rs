@@ -7,8 +7,7 @@ use serde_json::Value;
 use crate::parts::{User, client, version_of};
 
 /// The service that kube-prometheus-stack makes for Prometheus, through the API server's proxy.
-const PROMETHEUS: &str =
-    "/api/v1/namespaces/monitoring/services/kps-prometheus:http-web/proxy";
+const PROMETHEUS: &str = "/api/v1/namespaces/monitoring/services/kps-prometheus:http-web/proxy";
 
 async fn get(client: &kube::Client, path: &str) -> Result<Value, kube::Error> {
     let request = http::Request::get(path).body(Vec::new()).expect("a request");

@@ -88,6 +88,7 @@ fn what_does_not_fit_together_is_refused_wherever_it_stands() {
         ("--snapshot 80", "COLUMNSxLINES"),
         ("--request-timeout 0 nodes", "more than zero"),
         ("--pane logs", "nodes, pods"),
+        ("--theme pink", "pink"),
         ("nodes extra", "extra"),
     ] {
         let error = typed(line).expect_err(line);

@@ -1,6 +1,6 @@
 use super::*;
 use crate::domain::measurement::{Measurements, Missing, NodeQuantity, Quantity};
-use crate::sources::event::{Generation, SourceState};
+use crate::sources::event::{Demand, Detail, DetailKey, Generation, SourceState};
 use Source::{Exporter, Kubernetes, MetricsApi, Prometheus};
 use SourcePhase::{Connected, Failed, Off, Starting};
 
@@ -31,10 +31,13 @@ fn measures(progress: &mut Progress, source: Source, missing: Vec<Missing>) {
 }
 
 fn asked_for_samples() -> Progress {
-    Progress::new(Demand {
-        nodes: true,
-        containers: true,
-        history: false,
+    Progress::new(Wanted {
+        demand: Demand {
+            nodes: true,
+            containers: true,
+            history: false,
+        },
+        detail: None,
     })
 }
 
@@ -82,7 +85,7 @@ fn a_watch_that_is_forbidden_or_fails_has_answered() {
 
 #[test]
 fn an_api_server_that_fails_is_not_waited_for() {
-    let mut progress = Progress::new(Demand::default());
+    let mut progress = Progress::new(Wanted::default());
     is(&mut progress, Kubernetes, Failed);
     assert!(progress.is_settled());
 }
@@ -128,8 +131,28 @@ fn what_is_missing_for_good_is_not_waited_for() {
 #[test]
 fn sparklines_wait_for_the_history() {
     let mut progress = answered();
-    progress.demand.history = true;
+    progress.wanted.demand.history = true;
     assert_eq!(progress.still_waiting(), [Prometheus]);
     says(&mut progress, Prometheus, Payload::History(Vec::new()));
+    assert!(progress.is_settled());
+}
+
+#[test]
+fn a_page_waits_for_what_only_it_shows() {
+    let mut progress = answered();
+    let key = DetailKey::Node("k8s-lab-win-1".into());
+    progress.wanted.detail = Some(key.clone());
+    let other = DetailKey::Node("k8s-lab-node-1".into());
+    says(
+        &mut progress,
+        Kubernetes,
+        Payload::Detail(other, Ok(Detail::Yaml(String::new()))),
+    );
+    assert_eq!(progress.still_waiting(), [Kubernetes]);
+    says(
+        &mut progress,
+        Kubernetes,
+        Payload::Detail(key, Err("not found".to_owned())),
+    );
     assert!(progress.is_settled());
 }

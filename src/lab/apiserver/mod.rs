@@ -37,6 +37,7 @@ pub use faults::{Fault, FaultPlan};
 pub use history::Expired;
 pub use kinds::Kind;
 pub use objects::Objects;
+pub use selectors::LabelSelector;
 pub use users::{Right, User};
 
 use super::backends::Backends;

@@ -6,6 +6,8 @@ pub mod exposition;
 pub mod names;
 pub mod pods;
 pub mod reading;
+#[cfg(test)]
+mod tests;
 
 use crate::domain::Timestamp;
 use crate::domain::measurement::{Measurements, Missing, NodeKey, Quantity};

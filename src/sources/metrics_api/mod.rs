@@ -3,6 +3,8 @@
 //!
 //! `HostProcess` containers on Windows are reported with zeros here; who joins the samples knows them.
 
+#[cfg(test)]
+mod tests;
 pub mod wire;
 
 use crate::domain::Name;

@@ -102,6 +102,8 @@ pub struct ColumnHead {
     pub max_width: u16,
     /// Leaves the screen last (high) or first (low) when there is no room; the first column always stays.
     pub priority: u8,
+    /// Whether it holds numbers, which are first sorted from the largest; text is first sorted from A.
+    pub numeric: bool,
     /// Sort direction if the table is sorted by it.
     pub sorted: Option<Direction>,
 }

@@ -150,7 +150,19 @@ fn cut(head: &ColumnHead, content: &Line, cells: usize) -> Line {
         ([name], _) if NAMES.contains(&head.id) => {
             text::plain(text::elide_middle(&name.text, cells), name.role)
         }
-        (_, Align::Left) => text::clip(content, cells),
+        ([_], Align::Left) => text::clip(content, cells),
+        (spans, Align::Left) => {
+            // Whole parts only, then a mark in the colour of what is missing.
+            let fits = |to: &usize| text::line_width(&spans[..*to]) < cells;
+            match (1..spans.len()).rev().find(fits) {
+                Some(to) => {
+                    let mut kept = spans[..to].to_vec();
+                    kept.push(Span::new("…", spans[to].role));
+                    kept
+                }
+                None => text::clip(content, cells),
+            }
+        }
         (spans, Align::Right) => {
             let fits = |from: &usize| text::line_width(&spans[*from..]) <= cells;
             match (1..spans.len()).find(fits) {

@@ -232,6 +232,7 @@ fn heads(kind: TableKind, query: &TableQuery) -> Vec<ColumnHead> {
         min_width,
         max_width,
         priority,
+        numeric: align == Align::Right,
         sorted: match &query.sort {
             Some((column, direction)) => (column == id).then_some(*direction),
             None => (id == "name").then_some(Direction::Ascending),
@@ -372,8 +373,10 @@ impl Views for Cluster {
         ]
     }
 
-    fn yaml(&self, _: &DetailKey) -> Option<Result<String, String>> {
-        self.yaml.clone()
+    fn yaml(&self, _: &DetailKey) -> Option<Result<&str, &str>> {
+        self.yaml
+            .as_ref()
+            .map(|yaml| yaml.as_deref().map_err(String::as_str))
     }
 }
 

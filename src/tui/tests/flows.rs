@@ -30,11 +30,7 @@ fn the_selection_is_kept_when_another_pod_disappears() {
     operator.press("2 j j");
     operator.cluster.pods.remove(0);
     operator.look_again();
-    assert!(
-        operator.pointed().contains("rfbzx"),
-        "{}",
-        operator.pointed()
-    );
+    assert!(operator.pointed().contains("rfbzx"), "{}", operator.pointed());
 }
 
 #[test]

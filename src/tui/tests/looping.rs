@@ -74,8 +74,9 @@ fn stage(cluster: Cluster) -> Stage {
             log,
             size: Size::new(80, 24),
         };
+        let mut said = said;
         let mut lines = Lines {
-            events: said,
+            events: &mut said,
             requests: asks,
         };
         let mut ui = Ui::new(Options::default());

@@ -14,7 +14,6 @@ use super::ui::{Options, Ui};
 use crate::domain::Timestamp;
 use crate::sources::event::Request;
 use fixture::Cluster;
-use ratatui::buffer::Cell;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::Size;
 
@@ -108,12 +107,7 @@ impl Operator {
     }
 
     fn lines(&self) -> Vec<String> {
-        let width = usize::from(self.frame.buffer.area.width);
-        let symbols: Vec<&str> = self.frame.buffer.content.iter().map(Cell::symbol).collect();
-        symbols
-            .chunks(width)
-            .map(|row| row.concat().trim_end().to_owned())
-            .collect()
+        super::lines(&self.frame.buffer)
     }
 
     fn screen(&self) -> String {
