@@ -1,1 +1,18 @@
-//! Headless commands: one file per command.
+//! The command line: what may be typed ([`args`]), and one file per command. Commands collect what the sources
+//! say once ([`collect`]), print it ([`output`]) and end with an [`exit::Outcome`].
+
+pub mod args;
+pub mod check;
+pub mod collect;
+pub mod exit;
+pub mod json;
+pub mod logging;
+pub mod nodes;
+pub mod output;
+pub mod pods;
+pub mod progress;
+pub mod prometheus_args;
+pub mod run;
+pub mod screens;
+pub mod snapshot;
+pub mod values;

@@ -54,6 +54,8 @@ pub enum NodeQuantity {
     PhysicalFree,
     /// CPU in use, 0..1 of the whole node.
     CpuRatio,
+    /// CPU in use, cores (`metrics.k8s.io`, which does not know how many the node has).
+    CpuCores,
     /// Working set, bytes (`metrics.k8s.io`).
     WorkingSet,
     /// Boot time, seconds since 1970 (`windows_system_boot_time_timestamp`).

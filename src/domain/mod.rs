@@ -1,10 +1,22 @@
 //! Pure types and arithmetic: no I/O, no clock. `now` is always a parameter.
 
+pub mod cpu_maximum;
+pub mod cpu_time;
+pub mod exit_code;
+pub mod format;
 pub mod measurement;
+pub mod memory;
 pub mod node;
+pub mod node_state;
 pub mod object;
+pub mod patch_tuesday;
 pub mod pod;
+pub mod pod_state;
+pub mod quantity;
 pub mod reading;
+pub mod severity;
+pub mod text;
+pub mod windows_version;
 
 use std::sync::Arc;
 

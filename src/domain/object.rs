@@ -11,6 +11,16 @@ pub enum Os {
     Linux,
 }
 
+impl Os {
+    /// The word in labels, specs and JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Windows => "windows",
+            Self::Linux => "linux",
+        }
+    }
+}
+
 /// Identity of an object: namespace (none for cluster-scoped kinds), name, and the UID that tells a
 /// re-created object of the same name apart.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -1,4 +1,23 @@
 //! The simulated cluster behind `drainboard demo` and behind the tests.
 
 pub mod apiserver;
+pub mod article;
 pub mod backends;
+pub mod client;
+pub mod controllers;
+pub mod embedded;
+pub mod error;
+pub mod exporter;
+pub mod figures;
+pub mod kubelet;
+pub mod manifest;
+pub mod metrics_api;
+pub mod prometheus;
+pub mod seed;
+pub mod text;
+pub mod timings;
+pub mod world;
+
+/// Annotation of the namespace `kube-system` that marks a cluster as a lab. No `drainboard lab` command touches
+/// a server without it.
+pub const LAB_ANNOTATION: &str = "drainboard.dev/lab";

@@ -1,3 +1,203 @@
 //! The only state: folds source events, joins them, answers view models.
 
+mod cluster;
+pub mod columns;
+mod events;
+pub mod facts;
+mod feeds;
+pub mod filter;
+mod fold;
+mod header;
+mod join;
+mod measured;
+mod order;
+mod pages;
+mod table;
 pub mod view;
+
+use crate::domain::reading::Source;
+use crate::domain::{Name, Timestamp};
+use crate::sources::event::{
+    Detail, DetailKey, Payload, Scope, SourceEvent, SourceState, WatchState, Watched,
+};
+use cluster::{Cluster, Effect, Orders};
+use feeds::Feeds;
+use join::Joins;
+use measured::{Histories, Round};
+use std::collections::VecDeque;
+use table::AllAsked;
+
+/// Details kept: the open page and those that the operator may go back to.
+const DETAILS_KEPT: usize = 16;
+
+/// The state of the program: what the sources told, and the orders in which tables show it.
+#[derive(Default)]
+pub struct Store {
+    cluster: Cluster,
+    feeds: Feeds,
+    version: Option<Name>,
+    details: VecDeque<(DetailKey, Result<Detail, String>)>,
+    orders: Orders,
+    asked: AllAsked,
+    /// The newest time that the store was told.
+    now: Timestamp,
+}
+
+impl Store {
+    /// An empty store.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Folds an event that arrived at `now`. Answers whether something visible may have changed; an event of an
+    /// older generation of its source changes nothing.
+    pub fn apply(&mut self, event: SourceEvent, now: Timestamp) -> bool {
+        self.now = self.now.max(now);
+        let Some(fresh) = self.feeds.admit(event.source, event.generation) else {
+            return false;
+        };
+        if fresh {
+            self.forget(event.source);
+        }
+        let effect = self.fold(event.source, event.payload, now);
+        if effect.rejoin {
+            self.feeds.resolve(&self.cluster);
+            self.orders.nodes.all_changed();
+            self.orders.pods.all_changed();
+        }
+        fresh || effect.visible
+    }
+
+    /// A new generation of this source begins: what the old one told is gone.
+    fn forget(&mut self, source: Source) {
+        if source == Source::Kubernetes {
+            self.cluster = Cluster::default();
+            self.version = None;
+            self.details.clear();
+            self.orders.nodes.clear();
+            self.orders.pods.clear();
+        } else {
+            self.orders.nodes.all_changed();
+            self.orders.pods.all_changed();
+        }
+    }
+
+    fn fold(&mut self, source: Source, payload: Payload, now: Timestamp) -> Effect {
+        let visible = Effect {
+            visible: true,
+            rejoin: false,
+        };
+        let if_different = |different: bool| Effect {
+            visible: different,
+            rejoin: false,
+        };
+        match payload {
+            Payload::Begin(scope) => {
+                self.feeds.feed(source).scope = scope;
+                Effect {
+                    visible: true,
+                    rejoin: true,
+                }
+            }
+            Payload::State(state) => {
+                let before = self.feeds.feed(source).state.replace(state);
+                if_different(before != self.feeds.feed(source).state)
+            }
+            Payload::ClusterVersion(version) => if_different(self.version.replace(version) != self.version),
+            Payload::Watch(watched, state) => {
+                let before = self.cluster.watches.insert(watched, state);
+                let different = before.as_ref() != self.cluster.watches.get(&watched);
+                if different {
+                    // Whether counts and lease ages are known hangs on it.
+                    self.orders.nodes.all_changed();
+                }
+                if_different(different)
+            }
+            Payload::Nodes(changes) => self.cluster.apply_nodes(changes, &mut self.orders),
+            Payload::Pods(changes) => {
+                let feeds = &self.feeds;
+                self.cluster
+                    .apply_pods(changes, &mut self.orders, |pod| feeds.await_pod(pod))
+            }
+            Payload::Leases(changes) => self.cluster.apply_leases(changes, &mut self.orders, now),
+            Payload::DaemonSets(changes) => self.cluster.apply_daemonsets(changes),
+            Payload::Events(changes) => {
+                for change in changes {
+                    self.cluster.events.apply(change);
+                }
+                visible
+            }
+            Payload::Measurements(measurements) => {
+                let round = Round::new(measurements, &self.cluster);
+                let containers = round.has_containers() || self.feeds.feed(source).round.has_containers();
+                self.feeds.feed(source).round = round;
+                self.orders.nodes.all_changed();
+                if containers {
+                    self.orders.pods.all_changed();
+                }
+                visible
+            }
+            Payload::History(histories) => {
+                self.feeds.feed(source).histories = Histories::new(histories, &self.cluster);
+                visible
+            }
+            Payload::Detail(key, detail) => {
+                self.details.retain(|(other, _)| *other != key);
+                self.details.push_front((key, detail));
+                self.details.truncate(DETAILS_KEPT);
+                visible
+            }
+        }
+    }
+
+    fn joins(&self, now: Timestamp) -> Joins<'_> {
+        Joins {
+            cluster: &self.cluster,
+            feeds: &self.feeds,
+            now,
+        }
+    }
+
+    /// What the rows are about: the scope of the current generation of the Kubernetes source.
+    pub fn scope(&self) -> Scope {
+        self.feeds
+            .current(Source::Kubernetes)
+            .map(|feed| feed.scope.clone())
+            .unwrap_or_default()
+    }
+
+    /// How each source is, as far as it said so.
+    pub fn source_states(&self) -> Vec<(Source, &SourceState)> {
+        self.feeds
+            .iter()
+            .filter_map(|(source, feed)| Some((source, feed.state.as_ref()?)))
+            .collect()
+    }
+
+    /// How each watch is, as far as it is known.
+    pub fn watch_states(&self) -> Vec<(Watched, &WatchState)> {
+        self.cluster
+            .watches
+            .iter()
+            .map(|(watched, state)| (*watched, state))
+            .collect()
+    }
+
+    /// A detail that was asked for, or why it could not be had; `None` until it was answered.
+    pub fn detail(&self, key: &DetailKey) -> Option<Result<&Detail, &str>> {
+        let (_, detail) = self.details.iter().find(|(other, _)| other == key)?;
+        Some(detail.as_ref().map_err(String::as_str))
+    }
+
+    /// YAML that was asked for, or why it could not be had; `None` until it was answered.
+    pub fn yaml(&self, key: &DetailKey) -> Option<Result<&str, &str>> {
+        match self.detail(key)? {
+            Ok(Detail::Yaml(text)) => Some(Ok(text)),
+            Ok(Detail::Node(_) | Detail::Pod(_)) => None,
+            Err(problem) => Some(Err(problem)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,8 +1,12 @@
 //! View models: what a pane shows, before colours and cells. Built by the store, drawn by the screens, printed
 //! by the commands. No clock, no I/O: `now` is a parameter of whatever builds them.
 
-use crate::domain::Name;
-use crate::domain::Timestamp;
+mod elide;
+
+pub use elide::elide;
+
+use crate::domain::reading::Source;
+use crate::domain::{Name, Timestamp};
 use compact_str::CompactString;
 
 /// The meaning of a piece of text; a theme gives it colours.
@@ -98,6 +102,8 @@ pub struct ColumnHead {
     pub max_width: u16,
     /// Leaves the screen last (high) or first (low) when there is no room; the first column always stays.
     pub priority: u8,
+    /// Whether it holds numbers, which are first sorted from the largest; text is first sorted from A.
+    pub numeric: bool,
     /// Sort direction if the table is sorted by it.
     pub sorted: Option<Direction>,
 }
@@ -222,4 +228,53 @@ pub struct Series {
     pub bounds: (f64, f64),
     /// Newest value in words, e.g. `31 %`, or why there is none.
     pub now: Line,
+}
+
+/// What the header says: the cluster that the data is of, how each source is, and when the next patches come.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HeaderView {
+    /// kubeconfig context of the rows that are shown; empty before the first generation began.
+    pub context: CompactString,
+    /// URL of the API server.
+    pub server: CompactString,
+    /// Version of the cluster (`v1.37.2`), once known.
+    pub version: Option<Name>,
+    /// Namespace that the watches are restricted to; `None` for all.
+    pub namespace: Option<Name>,
+    /// Label selector of the pod watch, evaluated by the server; empty for none.
+    pub pod_selector: CompactString,
+    /// One badge for each source that has said anything, in order of [`crate::domain::reading::Source`].
+    pub sources: Vec<SourceBadge>,
+    /// Days until the next Patch Tuesday; 0 on the day itself.
+    pub days_to_patch_tuesday: u32,
+    /// Numbers for the tabs.
+    pub counts: Counts,
+}
+
+/// Numbers for the tabs: rows before any filter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Nodes.
+    pub nodes: usize,
+    /// Windows nodes among them.
+    pub windows_nodes: usize,
+    /// Pods.
+    pub pods: usize,
+}
+
+/// How a source is, in a few cells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceBadge {
+    /// Who.
+    pub source: Source,
+    /// Short name for the header, e.g. `API`, `Prometheus`.
+    pub name: &'static str,
+    /// Where it stands: ● connected, ◌ starting or stale, ✖ failed, – off.
+    pub glyph: &'static str,
+    /// Meaning of glyph and age.
+    pub role: Role,
+    /// `now`, `12 s`, `starting`, `off`, `failed`.
+    pub age: CompactString,
+    /// What failed and what to do next, or why it is off.
+    pub problem: Option<CompactString>,
 }

@@ -1,0 +1,173 @@
+//! What may be typed. Flags that choose the cluster stand before or after the command.
+
+use super::exit::CliError;
+use super::prometheus_args::PrometheusArgs;
+use super::values::{FrameSize, speed, theme, wait};
+use crate::tui::Pane;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// A terminal dashboard for hybrid (Linux and Windows) Kubernetes clusters.
+#[derive(Parser, Clone, Debug, PartialEq)]
+#[command(
+    version,
+    about,
+    after_help = "Exit codes: 0 fine, 1 warnings, 2 critical findings, 3 the source that was asked for could \
+                  not be read, 64 wrong usage.\nWithout a command the screens open."
+)]
+pub struct CommandLine {
+    /// What to look at.
+    #[command(flatten)]
+    pub cluster: ClusterArgs,
+    /// How Prometheus is reached.
+    #[command(flatten)]
+    pub prometheus: PrometheusArgs,
+    /// How the screens look.
+    #[command(flatten)]
+    pub screen: ScreenArgs,
+    /// Print one frame of the screens as text and exit
+    #[arg(long, value_name = "COLUMNSxLINES")]
+    pub snapshot: Option<FrameSize>,
+    /// Pane that --snapshot prints: nodes, pods, node/NAME or pod/NAMESPACE/NAME
+    #[arg(long, default_value = "nodes")]
+    pub pane: Pane,
+    /// The command; without one the screens open.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// What to look at.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct ClusterArgs {
+    /// Context of the kubeconfig; the current one by default
+    #[arg(long, global = true, value_name = "NAME", help_heading = "Cluster")]
+    pub context: Option<String>,
+    /// The kubeconfig; by default those of KUBECONFIG, else ~/.kube/config, else the pod's service account
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Cluster")]
+    pub kubeconfig: Option<PathBuf>,
+    /// Only this namespace
+    #[arg(long, short, global = true, value_name = "NAME", help_heading = "Cluster")]
+    pub namespace: Option<String>,
+    /// All namespaces (the default)
+    #[arg(long, short = 'A', global = true, help_heading = "Cluster")]
+    pub all_namespaces: bool,
+    /// Longest wait for an answer: seconds, or 3s, 500ms, 2m
+    #[arg(
+        long, global = true, value_name = "TIME", value_parser = wait, default_value = "10s",
+        help_heading = "Cluster"
+    )]
+    pub request_timeout: Duration,
+    /// Change nothing on the cluster, whatever is typed
+    #[arg(long, global = true, help_heading = "Cluster")]
+    pub read_only: bool,
+}
+
+/// How the screens look.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct ScreenArgs {
+    /// Colours: terminal or monochrome; the latter is the default where NO_COLOR is set
+    #[arg(long, global = true, value_name = "NAME", value_parser = theme, help_heading = "Screens")]
+    pub theme: Option<String>,
+    /// ASCII characters only; the default where the locale is not UTF-8
+    #[arg(long, global = true, help_heading = "Screens")]
+    pub ascii: bool,
+}
+
+/// The commands.
+#[derive(Subcommand, Clone, Debug, PartialEq)]
+pub enum Command {
+    /// Print the nodes with CPU, commit and services
+    Nodes(PrintArgs),
+    /// Print the pods with CPU maximum, commit and working set
+    Pods(PrintArgs),
+    /// Ask every source, and say what was found, what is missing and how to get it
+    Check,
+    /// Open the screens on a simulated cluster; needs no cluster and no network
+    Demo(DemoArgs),
+    /// Play Windows nodes on a test cluster that is marked for it
+    #[command(subcommand)]
+    Lab(LabCommand),
+}
+
+/// How `nodes` and `pods` print.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct PrintArgs {
+    /// Format
+    #[arg(long, short, value_enum, default_value_t)]
+    pub output: OutputFormat,
+}
+
+/// The formats.
+#[derive(ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OutputFormat {
+    /// A table
+    #[default]
+    Table,
+    /// A table with more columns
+    Wide,
+    /// JSON, stable
+    Json,
+}
+
+/// The simulated cluster.
+#[derive(Args, Clone, Debug, PartialEq)]
+pub struct DemoArgs {
+    /// Run the simulated cluster alone until stopped: writes a kubeconfig to --kubeconfig and prints its URLs
+    #[arg(long)]
+    pub serve: bool,
+    /// How much faster than in the article things happen
+    #[arg(long, value_name = "FACTOR", value_parser = speed, default_value = "1")]
+    pub speed: f64,
+}
+
+/// Commands for test clusters. Each refuses an API server that does not carry the lab's mark.
+#[derive(Subcommand, Clone, Debug, PartialEq)]
+pub enum LabCommand {
+    /// Run the simulated nodes against the API server of --kubeconfig
+    Attach(AttachArgs),
+}
+
+/// The simulated nodes on a real API server.
+#[derive(Args, Clone, Debug, PartialEq)]
+pub struct AttachArgs {
+    /// Number of nodes
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    pub nodes: u32,
+    /// Number of pods
+    #[arg(long, value_name = "M", default_value_t = 54)]
+    pub pods: u32,
+    /// How much faster than in the article things happen
+    #[arg(long, value_name = "FACTOR", value_parser = speed, default_value = "1")]
+    pub speed: f64,
+}
+
+impl CommandLine {
+    /// What clap cannot check, because a flag may stand before the command and its partner behind it.
+    pub fn check(&self) -> Result<(), CliError> {
+        let wrong = |text: &str| Err(CliError::Usage(text.to_owned()));
+        if self.cluster.all_namespaces && self.cluster.namespace.is_some() {
+            return wrong("--namespace and --all-namespaces exclude each other");
+        }
+        if self.snapshot.is_some() && !matches!(self.command, None | Some(Command::Demo(_))) {
+            return wrong("--snapshot prints the screens: it stands alone or with demo");
+        }
+        let kubeconfig = self.cluster.kubeconfig.is_some();
+        match &self.command {
+            Some(Command::Demo(demo)) if demo.serve && !kubeconfig => {
+                return wrong("demo --serve needs --kubeconfig FILE, to write it there");
+            }
+            Some(Command::Demo(demo)) if !demo.serve && kubeconfig => {
+                return wrong("demo needs no --kubeconfig; with --serve it writes one");
+            }
+            Some(Command::Lab(_)) if !kubeconfig => {
+                return wrong("lab needs --kubeconfig FILE: it never takes a cluster by default");
+            }
+            _ => {}
+        }
+        self.prometheus.check()
+    }
+}
+
+#[cfg(test)]
+mod tests;

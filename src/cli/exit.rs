@@ -1,0 +1,89 @@
+//! How a command ends.
+
+use crate::sources::event::Problem;
+use crate::tui::TuiError;
+use std::fmt;
+use std::process::ExitCode;
+use thiserror::Error;
+
+/// The exit codes, the same for every command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Outcome {
+    /// 0: all is well; for commands that only print, the print is complete.
+    Fine,
+    /// 1: warnings.
+    Warnings,
+    /// 2: critical findings.
+    Critical,
+    /// 3: the source that was asked for could not be read.
+    Unreadable,
+    /// 64: wrong usage.
+    Usage,
+}
+
+impl Outcome {
+    /// The number that the shell sees.
+    pub const fn code(self) -> u8 {
+        match self {
+            Self::Fine => 0,
+            Self::Warnings => 1,
+            Self::Critical => 2,
+            Self::Unreadable => 3,
+            Self::Usage => 64,
+        }
+    }
+}
+
+impl From<Outcome> for ExitCode {
+    fn from(outcome: Outcome) -> Self {
+        Self::from(outcome.code())
+    }
+}
+
+/// Why a command could not do what it was asked for. Its text is for the operator: what failed, on what, and
+/// in a second line what to do next.
+#[derive(Debug, Error)]
+pub enum CliError {
+    /// The command line asks for something that does not exist or does not fit together.
+    #[error("{0}")]
+    Usage(String),
+    /// The source that was asked for could not be read.
+    #[error("{}", Told(.0))]
+    Unreadable(Problem),
+    /// The screens could not be shown.
+    #[error(transparent)]
+    Screens(#[from] TuiError),
+    /// Standard output is gone or full.
+    #[error("the output could not be written: {0}")]
+    Output(#[from] std::io::Error),
+}
+
+impl CliError {
+    /// How the command ends.
+    pub const fn outcome(&self) -> Outcome {
+        match self {
+            Self::Usage(_) => Outcome::Usage,
+            Self::Unreadable(_) | Self::Screens(_) | Self::Output(_) => Outcome::Unreadable,
+        }
+    }
+}
+
+impl From<Problem> for CliError {
+    fn from(problem: Problem) -> Self {
+        Self::Unreadable(problem)
+    }
+}
+
+/// A problem in one or two lines.
+struct Told<'a>(&'a Problem);
+
+impl fmt::Display for Told<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.what)?;
+        if self.0.next_step.is_empty() {
+            Ok(())
+        } else {
+            write!(f, "\n  → {}", self.0.next_step)
+        }
+    }
+}

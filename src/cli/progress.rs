@@ -1,0 +1,102 @@
+//! Which sources have answered or failed: when a command that prints once has all that it can get.
+
+use super::collect::Wanted;
+use crate::domain::reading::{Absence, Source};
+use crate::sources::event::{Payload, SourceEvent, SourcePhase, WatchState, Watched};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Sources that measure, in the order of preference.
+const MEASURING: [Source; 3] = [Source::Prometheus, Source::Exporter, Source::MetricsApi];
+
+/// What is known of the sources' answers.
+#[derive(Debug, Default)]
+pub struct Progress {
+    wanted: Wanted,
+    phases: BTreeMap<Source, SourcePhase>,
+    settled_watches: BTreeSet<Watched>,
+    measured: BTreeSet<Source>,
+    history: bool,
+    detail: bool,
+}
+
+impl Progress {
+    /// Nothing answered yet; the sources were asked for what is `wanted`.
+    pub fn new(wanted: Wanted) -> Self {
+        Self {
+            wanted,
+            ..Self::default()
+        }
+    }
+
+    /// Takes note of what a source said.
+    pub fn note(&mut self, event: &SourceEvent) {
+        match &event.payload {
+            Payload::State(state) => {
+                self.phases.insert(event.source, state.phase);
+            }
+            Payload::Watch(watched, WatchState::Loading) => {
+                self.settled_watches.remove(watched);
+            }
+            Payload::Watch(watched, _) => {
+                self.settled_watches.insert(*watched);
+            }
+            // A round that has to wait for its second scrape is no answer yet.
+            Payload::Measurements(round)
+                if round
+                    .missing
+                    .iter()
+                    .all(|missing| missing.reason != Absence::NotYet) =>
+            {
+                self.measured.insert(event.source);
+            }
+            Payload::History(_) => self.history = true,
+            Payload::Detail(key, _) if self.wanted.detail.as_ref() == Some(key) => self.detail = true,
+            _ => {}
+        }
+    }
+
+    /// Whether every source has answered or failed.
+    pub fn is_settled(&self) -> bool {
+        self.still_waiting().is_empty()
+    }
+
+    /// The sources that have neither answered nor failed.
+    pub fn still_waiting(&self) -> Vec<Source> {
+        let cluster = (!self.cluster_settled()).then_some(Source::Kubernetes);
+        let measuring = MEASURING
+            .into_iter()
+            .filter(|source| !self.measuring_settled(*source));
+        cluster.into_iter().chain(measuring).collect()
+    }
+
+    fn cluster_settled(&self) -> bool {
+        match self.phases.get(&Source::Kubernetes) {
+            Some(SourcePhase::Failed | SourcePhase::Off) => true,
+            Some(SourcePhase::Connected) => {
+                let detail = self.detail || self.wanted.detail.is_none();
+                detail && self.settled_watches.len() == Watched::ALL.len()
+            }
+            Some(SourcePhase::Starting) | None => false,
+        }
+    }
+
+    fn measuring_settled(&self, source: Source) -> bool {
+        let wanted = self.wanted.demand.nodes || self.wanted.demand.containers;
+        match self.phases.get(&source) {
+            _ if !wanted => true,
+            Some(SourcePhase::Failed) => true,
+            // The exporter is off while Prometheus is well: that is known only once Prometheus has answered.
+            Some(SourcePhase::Off) => {
+                source != Source::Exporter || self.measured.contains(&Source::Prometheus)
+            }
+            Some(SourcePhase::Connected) => {
+                let history = self.history || !self.wanted.demand.history || source != Source::Prometheus;
+                history && self.measured.contains(&source)
+            }
+            Some(SourcePhase::Starting) | None => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

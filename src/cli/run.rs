@@ -1,0 +1,42 @@
+//! From the parsed command line to its command.
+
+use super::args::{Command, CommandLine};
+use super::exit::{CliError, Outcome};
+use super::{check, nodes, pods, screens, snapshot};
+use crate::sources::SourcesOptions;
+use crate::tui::TuiOptions;
+
+/// Runs what the command line asks for.
+///
+/// # Errors
+/// Wrong usage, or what the command says.
+pub async fn run(line: CommandLine) -> Result<Outcome, CliError> {
+    line.check()?;
+    let options = sources_options(&line)?;
+    let look = TuiOptions {
+        read_only: line.cluster.read_only,
+        demo: matches!(line.command, Some(Command::Demo(_))),
+        ascii: line.screen.ascii,
+        theme: line.screen.theme,
+    };
+    match (line.command, line.snapshot) {
+        (Some(Command::Nodes(print)), _) => nodes::run(options, print.output).await,
+        (Some(Command::Pods(print)), _) => pods::run(options, print.output).await,
+        (Some(Command::Check), _) => check::run(options).await,
+        (Some(Command::Demo(_) | Command::Lab(_)), _) => Ok(Outcome::Usage),
+        (None, Some(size)) => snapshot::run(options, size, &line.pane, &look).await,
+        (None, None) => screens::run(options, &look).await,
+    }
+}
+
+fn sources_options(line: &CommandLine) -> Result<SourcesOptions, CliError> {
+    Ok(SourcesOptions {
+        kubeconfig: line.cluster.kubeconfig.clone(),
+        context: line.cluster.context.clone(),
+        namespace: line.cluster.namespace.clone(),
+        pod_selector: String::new(),
+        prometheus: line.prometheus.options()?,
+        request_timeout: line.cluster.request_timeout,
+        interactive: true,
+    })
+}

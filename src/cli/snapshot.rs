@@ -1,0 +1,64 @@
+//! `drainboard --snapshot 120x40 --pane nodes`: one frame of the screens as text.
+
+use super::collect::{self, Wanted};
+use super::exit::{CliError, Outcome};
+use super::output;
+use super::values::FrameSize;
+use crate::sources::SourcesOptions;
+use crate::sources::event::{Demand, DetailKey};
+use crate::tui::{self, Pane, TuiOptions};
+use chrono::Utc;
+use ratatui::layout::Size;
+
+/// Prints exactly as many lines as the frame has, taken once each source has answered or failed.
+///
+/// # Errors
+/// No usable kubeconfig, context or credentials; or the output is gone.
+pub async fn run(
+    options: SourcesOptions,
+    size: FrameSize,
+    pane: &Pane,
+    look: &TuiOptions,
+) -> Result<Outcome, CliError> {
+    let wanted = Wanted {
+        demand: demand(pane),
+        detail: detail(pane),
+    };
+    let mut collected = collect::everything(options, wanted).await?;
+    let size = Size::new(size.width, size.height);
+    let lines = tui::snapshot(&mut collected.store, pane, size, look, Utc::now())?;
+    let mut text = lines.join("\n");
+    text.push('\n');
+    output::print(&text)?;
+    Ok(Outcome::Fine)
+}
+
+/// What the screens would ask for with this pane on top.
+const fn demand(pane: &Pane) -> Demand {
+    match pane {
+        Pane::Nodes => Demand {
+            nodes: true,
+            containers: false,
+            history: true,
+        },
+        Pane::Pods | Pane::Pod(..) => Demand {
+            nodes: false,
+            containers: true,
+            history: false,
+        },
+        Pane::Node(_) => Demand {
+            nodes: true,
+            containers: true,
+            history: true,
+        },
+    }
+}
+
+/// What a page shows that no watch brings.
+fn detail(pane: &Pane) -> Option<DetailKey> {
+    match pane {
+        Pane::Nodes | Pane::Pods => None,
+        Pane::Node(name) => Some(DetailKey::Node(name.clone())),
+        Pane::Pod(namespace, name) => Some(DetailKey::Pod(namespace.clone(), name.clone())),
+    }
+}

@@ -1,0 +1,134 @@
+//! Values of flags that are more than a word.
+
+use crate::tui::theme::Theme;
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+/// `120x40`: columns and lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FrameSize {
+    /// Columns.
+    pub width: u16,
+    /// Lines.
+    pub height: u16,
+}
+
+/// The largest frame that is drawn, in columns or lines.
+const LARGEST: u16 = 1000;
+
+impl FromStr for FrameSize {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let expected = || format!("expected COLUMNSxLINES, for example 120x40, each from 1 to {LARGEST}");
+        let (width, height) = text.split_once(['x', 'X']).ok_or_else(expected)?;
+        let side = |text: &str| {
+            text.parse()
+                .ok()
+                .filter(|side| (1..=LARGEST).contains(side))
+                .ok_or_else(expected)
+        };
+        Ok(Self {
+            width: side(width)?,
+            height: side(height)?,
+        })
+    }
+}
+
+impl fmt::Display for FrameSize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}x{}", self.width, self.height)
+    }
+}
+
+/// A wait: `3s`, `3` (seconds), `500ms`, `2m`. Zero is refused, because then nothing could ever answer.
+pub fn wait(text: &str) -> Result<Duration, String> {
+    let split = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let millis_per_unit = match unit {
+        "" | "s" => 1_000,
+        "ms" => 1,
+        "m" => 60_000,
+        _ => 0,
+    };
+    number
+        .parse::<u64>()
+        .ok()
+        .and_then(|number| number.checked_mul(millis_per_unit))
+        .filter(|&millis| millis > 0)
+        .map(Duration::from_millis)
+        .ok_or_else(|| "expected seconds, for example 10, or 3s, 500ms, 2m; more than zero".to_owned())
+}
+
+/// A factor of time: more than zero, at most 1000.
+pub fn speed(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|&speed| speed > 0.0 && speed <= 1_000.0)
+        .ok_or_else(|| "expected a number above 0, at most 1000, for example 10".to_owned())
+}
+
+/// The name of a theme.
+pub fn theme(text: &str) -> Result<String, String> {
+    Theme::named(text)
+        .map(|theme| theme.name)
+        .map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_wait_is_in_seconds_unless_it_says_otherwise() {
+        let waits = [("3", 3_000), ("3s", 3_000), ("500ms", 500), ("2m", 120_000)];
+        for (text, millis) in waits {
+            assert_eq!(wait(text), Ok(Duration::from_millis(millis)), "{text}");
+        }
+        for text in [
+            "",
+            "0",
+            "0s",
+            "s",
+            "-1",
+            "1.5",
+            "3 s",
+            "3h",
+            "99999999999999999999",
+        ] {
+            assert!(wait(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_frame_has_columns_and_lines() {
+        assert_eq!(
+            "120x40".parse(),
+            Ok(FrameSize {
+                width: 120,
+                height: 40
+            })
+        );
+        for text in ["", "120", "x", "120x", "0x40", "120x1001", "120x40x2", "-1x40"] {
+            assert!(text.parse::<FrameSize>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn time_does_not_stand_still_nor_run_backwards() {
+        assert_eq!(speed("10"), Ok(10.0));
+        for text in ["0", "-1", "NaN", "inf", "1001", "fast"] {
+            assert!(speed(text).is_err(), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_frame_size_survives_its_text(width in 1..=LARGEST, height in 1..=LARGEST) {
+            let size = FrameSize { width, height };
+            prop_assert_eq!(size.to_string().parse(), Ok(size));
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! The four virtual machines.
+
+use super::{MASTER, NODE_1, NODE_2, WINDOWS_NODE};
+use crate::domain::Timestamp;
+use crate::domain::object::Os;
+use crate::lab::world::Machine;
+use chrono::TimeDelta;
+use std::net::Ipv4Addr;
+
+const GIB: u64 = 1 << 30;
+
+/// The machines as they are at `now`: the Windows node booted 14 hours ago for the 11th time, the Linux nodes
+/// three days ago.
+pub fn machines(now: Timestamp) -> Vec<Machine> {
+    vec![
+        linux(MASTER, 23, 45, now, "5f0c7f5e-9d52-4b0c-8f2e-0b6a4d1c7a11"),
+        linux(NODE_1, 24, 211, now, "0e9d1b6c-44f7-49a5-9a63-d9d4b7a1c324"),
+        linux(NODE_2, 26, 172, now, "b8a6c2f1-7d1e-4c55-8a0f-3fe0a92d5e90"),
+        Machine {
+            name: WINDOWS_NODE.into(),
+            address: Ipv4Addr::new(192, 168, 10, 25),
+            os: Os::Windows,
+            cpus: 4,
+            memory_bytes: 8 * GIB,
+            commit_limit_bytes: 16 * GIB,
+            kernel_version: "10.0.26100.33438".into(),
+            boot_id: "11".into(),
+            booted_at: now - TimeDelta::hours(14),
+            control_plane: false,
+            pod_subnet: [172, 21, 41],
+            max_pods: 40,
+        },
+    ]
+}
+
+fn linux(name: &str, last_byte: u8, subnet: u8, now: Timestamp, boot_id: &str) -> Machine {
+    Machine {
+        name: name.into(),
+        address: Ipv4Addr::new(192, 168, 10, last_byte),
+        os: Os::Linux,
+        cpus: 4,
+        memory_bytes: 8 * GIB,
+        commit_limit_bytes: 0,
+        kernel_version: "6.12.48+deb13-amd64".into(),
+        boot_id: boot_id.into(),
+        booted_at: now - TimeDelta::days(3),
+        control_plane: name == MASTER,
+        pod_subnet: [172, 21, subnet],
+        max_pods: 110,
+    }
+}

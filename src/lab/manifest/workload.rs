@@ -1,0 +1,480 @@
+//! Deployments, DaemonSets, `StatefulSets` and static pods with the pods that they have.
+
+use super::container::Container;
+use crate::domain::object::Os;
+use crate::lab::article::RUNTIME_CLASS;
+use crate::lab::world::os_name;
+use serde_json::{Map, Value, json};
+use std::net::Ipv4Addr;
+
+/// Which controller a workload is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WorkloadKind {
+    /// A Deployment with one `ReplicaSet`; the text is its `pod-template-hash`.
+    Deployment(&'static str),
+    /// A DaemonSet.
+    DaemonSet,
+    /// A `StatefulSet`.
+    StatefulSet,
+    /// A static pod of the node: the API holds its mirror.
+    StaticPod,
+}
+
+/// A volume of a pod.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Volume {
+    /// A `PersistentVolumeClaim`.
+    Claim(&'static str),
+    /// `emptyDir`: its data goes with the pod.
+    EmptyDir,
+}
+
+impl Volume {
+    /// Whether its data is lost when the pod leaves the node.
+    pub fn is_empty_dir(self) -> bool {
+        self == Self::EmptyDir
+    }
+}
+
+/// A pod that exists from the beginning.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PodSeed {
+    /// Name.
+    pub name: String,
+    /// Its node.
+    pub node: &'static str,
+    /// `status.podIP`.
+    pub address: Ipv4Addr,
+    /// Minutes since it was created and started.
+    pub age_minutes: u32,
+    /// Restarts of all its containers together.
+    pub restarts: u32,
+}
+
+/// A workload.
+#[derive(Clone, Debug)]
+pub struct Workload {
+    /// Namespace.
+    pub namespace: &'static str,
+    /// Name.
+    pub name: &'static str,
+    /// Controller.
+    pub kind: WorkloadKind,
+    /// Operating system of its pods.
+    pub os: Os,
+    /// Its pods are in the node's network.
+    pub host_network: bool,
+    /// Volumes by name.
+    pub volumes: Vec<(&'static str, Volume)>,
+    /// Pods that exist from the beginning.
+    pub pods: Vec<PodSeed>,
+    app: &'static str,
+    labels: Vec<(&'static str, &'static str)>,
+    containers: Vec<Container>,
+    init_containers: Vec<Container>,
+    host_process_user: Option<&'static str>,
+    runtime_class: bool,
+    critical: bool,
+}
+
+impl Workload {
+    fn new(namespace: &'static str, name: &'static str, kind: WorkloadKind) -> Self {
+        Self {
+            namespace,
+            name,
+            kind,
+            os: Os::Linux,
+            host_network: kind == WorkloadKind::StaticPod,
+            volumes: Vec::new(),
+            pods: Vec::new(),
+            app: name,
+            labels: Vec::new(),
+            containers: Vec::new(),
+            init_containers: Vec::new(),
+            host_process_user: None,
+            runtime_class: false,
+            critical: false,
+        }
+    }
+
+    /// A Deployment whose `ReplicaSet` has this hash.
+    pub fn deployment(namespace: &'static str, name: &'static str, hash: &'static str) -> Self {
+        Self::new(namespace, name, WorkloadKind::Deployment(hash))
+    }
+
+    /// A DaemonSet.
+    pub fn daemon_set(namespace: &'static str, name: &'static str) -> Self {
+        Self::new(namespace, name, WorkloadKind::DaemonSet)
+    }
+
+    /// A `StatefulSet`.
+    pub fn stateful_set(namespace: &'static str, name: &'static str) -> Self {
+        Self::new(namespace, name, WorkloadKind::StatefulSet)
+    }
+
+    /// A static pod.
+    pub fn static_pod(namespace: &'static str, name: &'static str) -> Self {
+        Self::new(namespace, name, WorkloadKind::StaticPod)
+    }
+
+    /// Its pods go to Windows nodes through the RuntimeClass and run as an ordinary user.
+    #[must_use]
+    pub fn windows_class(mut self) -> Self {
+        self.os = Os::Windows;
+        self.runtime_class = true;
+        self
+    }
+
+    /// Its pods are HostProcess pods of Windows nodes, running as `user`.
+    #[must_use]
+    pub fn host_process(mut self, user: &'static str) -> Self {
+        self.os = Os::Windows;
+        self.host_network = true;
+        self.host_process_user = Some(user);
+        self
+    }
+
+    /// Its pods are in the node's network.
+    #[must_use]
+    pub fn host_network(mut self) -> Self {
+        self.host_network = true;
+        self
+    }
+
+    /// Another `app.kubernetes.io/name` than the workload's name.
+    #[must_use]
+    pub fn named(mut self, app: &'static str) -> Self {
+        self.app = app;
+        self
+    }
+
+    /// A label of the pods.
+    #[must_use]
+    pub fn label(mut self, key: &'static str, value: &'static str) -> Self {
+        self.labels.push((key, value));
+        self
+    }
+
+    /// Priority of node-critical pods.
+    #[must_use]
+    pub fn critical(mut self) -> Self {
+        self.critical = true;
+        self
+    }
+
+    /// Adds a container.
+    #[must_use]
+    pub fn container(mut self, container: Container) -> Self {
+        self.containers.push(container);
+        self
+    }
+
+    /// Adds an init container.
+    #[must_use]
+    pub fn init_container(mut self, container: Container) -> Self {
+        self.init_containers.push(container);
+        self
+    }
+
+    /// Adds a volume.
+    #[must_use]
+    pub fn volume(mut self, name: &'static str, volume: Volume) -> Self {
+        self.volumes.push((name, volume));
+        self
+    }
+
+    /// A pod whose name is the controller's name and a suffix.
+    #[must_use]
+    pub fn pod(
+        self,
+        suffix: &str,
+        node: &'static str,
+        address: [u8; 4],
+        age_minutes: u32,
+        restarts: u32,
+    ) -> Self {
+        let name = match self.kind {
+            WorkloadKind::Deployment(hash) => format!("{}-{hash}-{suffix}", self.name),
+            _ => format!("{}-{suffix}", self.name),
+        };
+        self.pod_named(name, node, address, age_minutes, restarts)
+    }
+
+    /// A pod with this name.
+    #[must_use]
+    pub fn pod_named(
+        mut self,
+        name: String,
+        node: &'static str,
+        address: [u8; 4],
+        age_minutes: u32,
+        restarts: u32,
+    ) -> Self {
+        self.pods.push(PodSeed {
+            name,
+            node,
+            address: address.into(),
+            age_minutes,
+            restarts,
+        });
+        self
+    }
+
+    /// Label `app.kubernetes.io/name` of its pods.
+    pub fn app(&self) -> &'static str {
+        self.app
+    }
+
+    /// What the selector asks of a pod's labels.
+    fn selector(&self) -> Map<String, Value> {
+        Map::from_iter([("app.kubernetes.io/name".to_owned(), self.app.into())])
+    }
+
+    /// Labels of the pod template.
+    fn template_labels(&self) -> Map<String, Value> {
+        let mut labels = self.selector();
+        for (key, value) in &self.labels {
+            labels.insert((*key).to_owned(), (*value).into());
+        }
+        labels
+    }
+
+    /// Labels of a pod: those of the template, and what its controller adds.
+    fn pod_labels(&self, pod: &PodSeed) -> Map<String, Value> {
+        let mut labels = self.template_labels();
+        match self.kind {
+            WorkloadKind::Deployment(hash) => {
+                labels.insert("pod-template-hash".to_owned(), hash.into());
+            }
+            WorkloadKind::DaemonSet => {
+                labels.insert("pod-template-generation".to_owned(), "1".into());
+            }
+            WorkloadKind::StatefulSet => {
+                labels.insert(
+                    "statefulset.kubernetes.io/pod-name".to_owned(),
+                    pod.name.as_str().into(),
+                );
+            }
+            WorkloadKind::StaticPod => {}
+        }
+        labels
+    }
+
+    fn pod_spec(&self) -> Value {
+        let manifest = |containers: &[Container]| -> Vec<Value> {
+            containers
+                .iter()
+                .map(|container| container.manifest(self.os, self.host_network))
+                .collect()
+        };
+        let mut spec = json!({
+            "containers": manifest(&self.containers),
+            "restartPolicy": "Always",
+            "terminationGracePeriodSeconds": 30,
+            "dnsPolicy": if self.host_network { "ClusterFirstWithHostNet" } else { "ClusterFirst" },
+            "nodeSelector": {"kubernetes.io/os": os_name(self.os)},
+        });
+        if !self.init_containers.is_empty() {
+            spec["initContainers"] = manifest(&self.init_containers).into();
+        }
+        if self.host_network {
+            spec["hostNetwork"] = true.into();
+        }
+        if self.critical {
+            spec["priorityClassName"] = "system-node-critical".into();
+        }
+        if !self.volumes.is_empty() {
+            let volumes = self.volumes.iter().map(|(name, volume)| match volume {
+                Volume::Claim(claim) => json!({"name": name, "persistentVolumeClaim": {"claimName": claim}}),
+                Volume::EmptyDir => json!({"name": name, "emptyDir": {}}),
+            });
+            spec["volumes"] = Value::Array(volumes.collect());
+        }
+        if self.os == Os::Windows {
+            spec["os"] = json!({"name": "windows"});
+        }
+        if let Some(user) = self.host_process_user {
+            spec["securityContext"] = json!({"windowsOptions": {"hostProcess": true, "runAsUserName": user}});
+        }
+        if self.runtime_class {
+            spec["runtimeClassName"] = RUNTIME_CLASS.into();
+            spec["securityContext"] = json!({
+                "runAsNonRoot": true,
+                "windowsOptions": {"runAsUserName": "ContainerUser"},
+            });
+        }
+        match self.kind {
+            WorkloadKind::DaemonSet => {
+                spec["tolerations"] = json!([{"operator": "Exists", "effect": "NoSchedule"}]);
+            }
+            WorkloadKind::StaticPod => {
+                spec["tolerations"] = json!([{"operator": "Exists", "effect": "NoExecute"}]);
+            }
+            _ if self.critical => {
+                spec["tolerations"] = json!([{
+                    "key": "node-role.kubernetes.io/control-plane", "operator": "Exists", "effect": "NoSchedule",
+                }]);
+            }
+            _ => {}
+        }
+        spec
+    }
+
+    fn template(&self, labels: &Map<String, Value>) -> Value {
+        json!({"metadata": {"labels": labels}, "spec": self.pod_spec()})
+    }
+
+    fn meta(&self, name: &str) -> Value {
+        json!({"namespace": self.namespace, "name": name, "labels": self.template_labels()})
+    }
+
+    /// The object that controls the pods: `ReplicaSet`, DaemonSet or `StatefulSet`; none for a static pod.
+    pub fn controller(&self) -> Option<Value> {
+        let replicas = self.pods.len();
+        let template = |labels: &Map<String, Value>| self.template(labels);
+        match self.kind {
+            WorkloadKind::Deployment(hash) => {
+                let mut labels = self.template_labels();
+                labels.insert("pod-template-hash".to_owned(), hash.into());
+                let mut selector = self.selector();
+                selector.insert("pod-template-hash".to_owned(), hash.into());
+                let mut metadata = self.meta(&format!("{}-{hash}", self.name));
+                metadata["labels"] = labels.clone().into();
+                metadata["annotations"] = json!({
+                    "deployment.kubernetes.io/desired-replicas": replicas.to_string(),
+                    "deployment.kubernetes.io/revision": "1",
+                });
+                Some(json!({
+                    "apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": metadata,
+                    "spec": {
+                        "replicas": replicas,
+                        "selector": {"matchLabels": selector},
+                        "template": template(&labels),
+                    },
+                }))
+            }
+            WorkloadKind::DaemonSet => Some(json!({
+                "apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": self.meta(self.name),
+                "spec": {
+                    "selector": {"matchLabels": self.selector()},
+                    // pods that exist already must not be replaced for lack of a controller revision
+                    "updateStrategy": {"type": "OnDelete"},
+                    "template": template(&self.template_labels()),
+                },
+            })),
+            WorkloadKind::StatefulSet => Some(json!({
+                "apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": self.meta(self.name),
+                "spec": {
+                    "replicas": replicas,
+                    "serviceName": self.name,
+                    "selector": {"matchLabels": self.selector()},
+                    "updateStrategy": {"type": "OnDelete"},
+                    "template": template(&self.template_labels()),
+                },
+            })),
+            WorkloadKind::StaticPod => None,
+        }
+    }
+
+    /// The Deployment above the `ReplicaSet`.
+    pub fn deployment_object(&self) -> Option<Value> {
+        let WorkloadKind::Deployment(_) = self.kind else {
+            return None;
+        };
+        let mut metadata = self.meta(self.name);
+        metadata["annotations"] = json!({"deployment.kubernetes.io/revision": "1"});
+        Some(json!({
+            "apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata,
+            "spec": {
+                "replicas": self.pods.len(),
+                "selector": {"matchLabels": self.selector()},
+                "strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "25%", "maxUnavailable": "25%"}},
+                "template": self.template(&self.template_labels()),
+            },
+        }))
+    }
+
+    /// One of its pods, bound to its node. What admission adds to a pod is left to the API server.
+    pub fn pod_object(&self, pod: &PodSeed) -> Value {
+        let mut metadata = json!({
+            "namespace": self.namespace, "name": pod.name, "labels": self.pod_labels(pod),
+        });
+        match self.kind {
+            WorkloadKind::Deployment(hash) => {
+                metadata["generateName"] = format!("{}-{hash}-", self.name).into();
+            }
+            WorkloadKind::DaemonSet => metadata["generateName"] = format!("{}-", self.name).into(),
+            WorkloadKind::StaticPod => {
+                let hash = crate::lab::text::hex64(&pod.name)[..32].to_owned();
+                metadata["annotations"] = json!({
+                    "kubernetes.io/config.hash": hash,
+                    "kubernetes.io/config.mirror": hash,
+                    "kubernetes.io/config.source": "file",
+                });
+            }
+            WorkloadKind::StatefulSet => {}
+        }
+        let mut spec = self.pod_spec();
+        spec["nodeName"] = pod.node.into();
+        if self.kind == WorkloadKind::DaemonSet {
+            tolerate_as_daemon(&mut spec);
+        }
+        json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})
+    }
+}
+
+/// What the DaemonSet controller adds to the tolerations of its pods: they stay where nothing else stays.
+pub fn tolerate_as_daemon(spec: &mut Value) {
+    let mut tolerations = match spec.get_mut("tolerations").map(Value::take) {
+        Some(Value::Array(tolerations)) => tolerations,
+        _ => Vec::new(),
+    };
+    for (key, effect) in [
+        ("node.kubernetes.io/not-ready", "NoExecute"),
+        ("node.kubernetes.io/unreachable", "NoExecute"),
+        ("node.kubernetes.io/disk-pressure", "NoSchedule"),
+        ("node.kubernetes.io/memory-pressure", "NoSchedule"),
+        ("node.kubernetes.io/pid-pressure", "NoSchedule"),
+        ("node.kubernetes.io/unschedulable", "NoSchedule"),
+    ] {
+        tolerations.push(json!({"key": key, "operator": "Exists", "effect": effect}));
+    }
+    spec["tolerations"] = tolerations.into();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lab::article::workloads;
+
+    fn workload(name: &str) -> Workload {
+        workloads()
+            .into_iter()
+            .find(|workload| workload.name == name)
+            .unwrap()
+    }
+
+    #[test]
+    fn a_hello_win_pod_has_the_articles_name_class_and_limits() {
+        let hello = workload("hello-win");
+        let pod = hello.pod_object(&hello.pods[0]);
+        assert_eq!(pod["metadata"]["name"], "hello-win-759c899954-tkfg6");
+        assert_eq!(pod["spec"]["runtimeClassName"], RUNTIME_CLASS);
+        assert_eq!(
+            pod["spec"]["containers"][0]["resources"]["limits"]["memory"],
+            "256Mi"
+        );
+    }
+
+    #[test]
+    fn calico_on_windows_has_two_hostprocess_containers_in_the_nodes_network() {
+        let calico = workload("calico-node-windows");
+        let pod = calico.pod_object(&calico.pods[0]);
+        assert_eq!(pod["spec"]["containers"].as_array().unwrap().len(), 2);
+        assert_eq!(pod["spec"]["hostNetwork"], true);
+        assert_eq!(
+            pod["spec"]["securityContext"]["windowsOptions"]["hostProcess"],
+            true
+        );
+    }
+}

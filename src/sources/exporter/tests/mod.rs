@@ -1,0 +1,4 @@
+//! Stories: given these exporters, the operator sees that.
+
+mod scrapes;
+mod versions;

@@ -1,0 +1,140 @@
+//! Requests to the API server: one place where an answer becomes a body or a [`Failure`].
+
+use super::failure::{Failure, is_html};
+use crate::sources::event::Scope;
+use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, RETRY_AFTER};
+use http::{HeaderValue, Request, Response};
+use http_body_util::BodyExt;
+use kube::client::Body;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The API server as the watches, the probe and the details see it. Cheap to clone.
+#[derive(Clone)]
+pub struct ApiServer {
+    client: kube::Client,
+    /// Longest wait for an answer, and between two pieces of one.
+    pub timeout: Duration,
+    /// Which server this is, for error texts.
+    pub scope: Arc<Scope>,
+}
+
+/// Longest body of an error, and of a single object.
+const LONGEST_ERROR: usize = 64 * 1024;
+const LONGEST_OBJECT: usize = 8 * 1024 * 1024;
+
+impl ApiServer {
+    /// The API server behind this client.
+    pub fn new(client: kube::Client, timeout: Duration, scope: Arc<Scope>) -> Self {
+        Self {
+            client,
+            timeout,
+            scope,
+        }
+    }
+
+    /// Sends a request that is answered with a list.
+    pub async fn open(&self, request: Request<Vec<u8>>) -> Result<Answer, Failure> {
+        self.send(request).await
+    }
+
+    /// Sends a watch request: its answer is not compressed, because Kubernetes 1.37 compresses each event on its
+    /// own, which HTTP clients do not expect.
+    pub async fn open_watch(&self, mut request: Request<Vec<u8>>) -> Result<Answer, Failure> {
+        request
+            .headers_mut()
+            .insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+        self.send(request).await
+    }
+
+    /// Fetches one object, bounded in size.
+    pub async fn get(&self, path: &str) -> Result<Vec<u8>, Failure> {
+        let request = Request::get(path)
+            .body(Vec::new())
+            .map_err(|error| Failure::Malformed(error.to_string()))?;
+        let whole = self.send(request).await?.read_to_end(LONGEST_OBJECT).await?;
+        if is_html(&whole) {
+            return Err(Failure::NotJson("a web page (HTML)"));
+        }
+        Ok(whole)
+    }
+
+    async fn send(&self, mut request: Request<Vec<u8>>) -> Result<Answer, Failure> {
+        request
+            .headers_mut()
+            .insert(ACCEPT, HeaderValue::from_static("application/json"));
+        let response = tokio::time::timeout(self.timeout, self.client.send(request.map(Body::from)))
+            .await
+            .map_err(|_| Failure::Timeout(self.timeout))?
+            .map_err(|error| Failure::of_client(&error))?;
+        let status = response.status();
+        let retry_after = retry_after(&response);
+        let html = is_html_type(&response);
+        let mut answer = Answer {
+            body: response.into_body(),
+            timeout: self.timeout,
+        };
+        if !status.is_success() {
+            let text = answer.read_to_end(LONGEST_ERROR).await.unwrap_or_default();
+            return Err(Failure::of_status(status.as_u16(), &text, retry_after));
+        }
+        if html {
+            return Err(Failure::NotJson("a web page (HTML)"));
+        }
+        Ok(answer)
+    }
+}
+
+/// The body of a successful answer.
+pub struct Answer {
+    body: Body,
+    timeout: Duration,
+}
+
+impl Answer {
+    /// The next piece; `None` at the end. Waits at most `patience` for it.
+    pub async fn piece(&mut self, patience: Duration) -> Result<Option<impl AsRef<[u8]> + use<>>, Failure> {
+        loop {
+            let frame = tokio::time::timeout(patience, self.body.frame())
+                .await
+                .map_err(|_| Failure::Timeout(patience))?;
+            match frame {
+                None => return Ok(None),
+                Some(Err(error)) => {
+                    tracing::debug!(%error, "an answer broke off");
+                    return Err(Failure::Truncated);
+                }
+                Some(Ok(frame)) => {
+                    if let Ok(data) = frame.into_data() {
+                        return Ok(Some(data));
+                    }
+                }
+            }
+        }
+    }
+
+    async fn read_to_end(&mut self, longest: usize) -> Result<Vec<u8>, Failure> {
+        let mut whole = Vec::new();
+        while let Some(piece) = self.piece(self.timeout).await? {
+            whole.extend_from_slice(piece.as_ref());
+            if whole.len() > longest {
+                return Err(Failure::Malformed(format!("it is longer than {longest} bytes")));
+            }
+        }
+        Ok(whole)
+    }
+}
+
+fn is_html_type(response: &Response<Body>) -> bool {
+    response
+        .headers()
+        .get(CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .is_some_and(|kind| kind.starts_with("text/html"))
+}
+
+/// `Retry-After` in seconds; the date form is not used by the API server.
+fn retry_after(response: &Response<Body>) -> Option<Duration> {
+    let seconds = response.headers().get(RETRY_AFTER)?.to_str().ok()?.parse().ok()?;
+    Some(Duration::from_secs(seconds))
+}

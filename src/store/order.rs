@@ -1,0 +1,588 @@
+//! The order in which a table shows its rows: vectors of slots that are mended when rows change and built
+//! anew only when the operator asks for another sort or filter.
+//!
+//! Three layers, each a subset or a permutation of the one before: all rows in their natural order (namespace,
+//! name), the rows sorted, and those of them that match. A new filter walks the sorted layer and needs no
+//! sort; an update takes its rows out of each layer and puts them back in their place.
+
+use super::view::Direction;
+use crate::domain::Name;
+use std::cmp::Ordering;
+
+/// What a row is sorted by.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SortKey {
+    /// A number.
+    Number(f64),
+    /// Text.
+    Text(Name),
+    /// Not there: last in both directions.
+    Absent,
+}
+
+impl SortKey {
+    fn compare(&self, other: &Self, direction: Direction) -> Ordering {
+        let order = match (self, other) {
+            (Self::Absent, Self::Absent) => return Ordering::Equal,
+            (Self::Absent, _) => return Ordering::Greater,
+            (_, Self::Absent) => return Ordering::Less,
+            (Self::Number(a), Self::Number(b)) => a.total_cmp(b),
+            (Self::Text(a), Self::Text(b)) => a.cmp(b),
+            (Self::Number(_), Self::Text(_)) => Ordering::Less,
+            (Self::Text(_), Self::Number(_)) => Ordering::Greater,
+        };
+        match direction {
+            Direction::Ascending => order,
+            Direction::Descending => order.reverse(),
+        }
+    }
+}
+
+/// Where a row stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Not in the table: no row, or of another operating system.
+    Out,
+    /// In the table, but the filter hides it.
+    Hidden,
+    /// Shown.
+    Shown,
+}
+
+/// A summand of the line below a table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Summand {
+    /// The quantity does not exist for this row.
+    #[default]
+    None,
+    /// It exists, but its value is not known.
+    Absent,
+    /// Its value.
+    Value(u64),
+}
+
+/// How many quantities are summed.
+pub const SUMS: usize = 2;
+
+/// Sum of one quantity over the rows shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sum {
+    /// Sum of the values that are known.
+    pub total: u64,
+    /// How many are known.
+    pub known: usize,
+    /// For how many rows the quantity exists.
+    pub of: usize,
+}
+
+impl Sum {
+    fn add(&mut self, summand: Summand) {
+        match summand {
+            Summand::None => {}
+            Summand::Absent => self.of += 1,
+            Summand::Value(value) => {
+                self.of += 1;
+                self.known += 1;
+                self.total = self.total.saturating_add(value);
+            }
+        }
+    }
+
+    fn remove(&mut self, summand: Summand) {
+        match summand {
+            Summand::None => {}
+            Summand::Absent => self.of -= 1,
+            Summand::Value(value) => {
+                self.of -= 1;
+                self.known -= 1;
+                self.total = self.total.saturating_sub(value);
+            }
+        }
+    }
+}
+
+/// What an order must know of the rows. Slots run from 0 to `capacity`.
+pub trait Rows {
+    /// Number of slots, used or not.
+    fn capacity(&self) -> usize;
+    /// Whether there is a row in this slot.
+    fn exists(&self, slot: u32) -> bool;
+    /// Natural order of two rows; never equal for two different slots.
+    fn natural(&self, a: u32, b: u32) -> Ordering;
+    /// Sort key of a row in the sort that was asked for.
+    fn key(&mut self, slot: u32) -> SortKey;
+    /// Where a row stands under the filter that was asked for.
+    fn place(&mut self, slot: u32) -> Place;
+    /// What a row adds to the sums.
+    fn summands(&mut self, slot: u32) -> [Summand; SUMS];
+}
+
+/// How much of a row changed since the layers were mended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Dirt {
+    #[default]
+    Clean,
+    /// Its content.
+    Changed,
+    /// It appeared, vanished, or the slot went to another row.
+    Moved,
+}
+
+/// Which layers must be built anew.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Rebuild {
+    #[default]
+    Nothing,
+    Filter,
+    Sort,
+}
+
+/// The layers of one table.
+#[derive(Debug, Default)]
+pub struct Order {
+    natural: Vec<u32>,
+    /// Position in `natural`, `u32::MAX` for a slot that is not in it: the tie-break of every sort.
+    rank: Vec<u32>,
+    /// `None` while the table is in its natural order.
+    direction: Option<Direction>,
+    sorted: Vec<u32>,
+    keys: Vec<SortKey>,
+    shown: Vec<u32>,
+    places: Vec<Place>,
+    summands: Vec<[Summand; SUMS]>,
+    in_scope: usize,
+    sums: [Sum; SUMS],
+    dirt: Vec<Dirt>,
+    dirty: Vec<u32>,
+    rebuild: Rebuild,
+}
+
+const NOWHERE: u32 = u32::MAX;
+
+impl Order {
+    /// A row's content changed.
+    pub fn changed(&mut self, slot: u32) {
+        self.mark(slot, Dirt::Changed);
+    }
+
+    /// A row appeared, vanished, or gave its slot to another.
+    pub fn moved(&mut self, slot: u32) {
+        self.mark(slot, Dirt::Moved);
+    }
+
+    /// Something that all rows depend on changed (a round of samples).
+    pub fn all_changed(&mut self) {
+        self.rebuild = Rebuild::Sort;
+    }
+
+    /// All rows are gone. The sort stays.
+    pub fn clear(&mut self) {
+        *self = Self {
+            direction: self.direction,
+            ..Self::default()
+        };
+    }
+
+    fn mark(&mut self, slot: u32, dirt: Dirt) {
+        let index = slot as usize;
+        if index >= self.dirt.len() {
+            self.dirt.resize(index + 1, Dirt::Clean);
+        }
+        if self.dirt[index] == Dirt::Clean {
+            self.dirty.push(slot);
+        }
+        self.dirt[index] = self.dirt[index].max(dirt);
+    }
+
+    /// Asks for another sort: `None` for the natural order.
+    pub fn sort(&mut self, direction: Option<Direction>) {
+        self.direction = direction;
+        self.rebuild = Rebuild::Sort;
+    }
+
+    /// Asks for another filter.
+    pub fn filter(&mut self) {
+        self.rebuild = self.rebuild.max(Rebuild::Filter);
+    }
+
+    /// Whether [`Order::mend`] has something to do.
+    pub fn needs_mending(&self) -> bool {
+        !self.dirty.is_empty() || self.rebuild != Rebuild::Nothing
+    }
+
+    /// Brings the layers up to date.
+    pub fn mend(&mut self, rows: &mut impl Rows) {
+        if !self.needs_mending() {
+            return;
+        }
+        let capacity = rows.capacity();
+        self.dirt.resize(capacity.max(self.dirt.len()), Dirt::Clean);
+        self.rank.resize(capacity, NOWHERE);
+        self.keys.resize(capacity, SortKey::Absent);
+        self.places.resize(capacity, Place::Out);
+        self.summands.resize(capacity, [Summand::None; SUMS]);
+        self.dirty.retain(|slot| (*slot as usize) < capacity);
+        self.mend_natural(rows);
+        match std::mem::take(&mut self.rebuild) {
+            Rebuild::Nothing => {
+                self.mend_sorted(rows);
+                self.mend_shown(rows);
+            }
+            Rebuild::Filter => {
+                self.mend_sorted(rows);
+                self.filter_all(rows);
+            }
+            Rebuild::Sort => {
+                self.sort_all(rows);
+                self.filter_all(rows);
+            }
+        }
+        for slot in self.dirty.drain(..) {
+            self.dirt[slot as usize] = Dirt::Clean;
+        }
+    }
+
+    fn mend_natural(&mut self, rows: &impl Rows) {
+        let mut new: Vec<u32> = self.dirty.clone();
+        new.retain(|slot| self.dirt[*slot as usize] == Dirt::Moved);
+        if new.is_empty() {
+            return;
+        }
+        self.natural
+            .retain(|slot| self.dirt[*slot as usize] != Dirt::Moved);
+        for slot in &new {
+            self.rank[*slot as usize] = NOWHERE;
+        }
+        new.retain(|slot| rows.exists(*slot));
+        new.sort_unstable_by(|a, b| rows.natural(*a, *b));
+        merge(&mut self.natural, &new, |a, b| rows.natural(a, b));
+        for (rank, slot) in (0u32..).zip(&self.natural) {
+            self.rank[*slot as usize] = rank;
+        }
+    }
+
+    /// The dirty rows that exist, in order of the sort, with their keys renewed.
+    fn renewed(&mut self, rows: &mut impl Rows) -> Vec<u32> {
+        let mut slots = self.dirty.clone();
+        if self.direction.is_some() {
+            for slot in &slots {
+                let exists = rows.exists(*slot);
+                self.keys[*slot as usize] = if exists { rows.key(*slot) } else { SortKey::Absent };
+            }
+        }
+        slots.retain(|slot| rows.exists(*slot));
+        let order = Comparison::of(self.direction, &self.keys, &self.rank);
+        slots.sort_unstable_by(|a, b| order.compare(*a, *b));
+        slots
+    }
+
+    fn mend_sorted(&mut self, rows: &mut impl Rows) {
+        if self.dirty.is_empty() || self.direction.is_none() {
+            return;
+        }
+        self.sorted
+            .retain(|slot| self.dirt[*slot as usize] == Dirt::Clean);
+        let renewed = self.renewed(rows);
+        let order = Comparison::of(self.direction, &self.keys, &self.rank);
+        merge(&mut self.sorted, &renewed, |a, b| order.compare(a, b));
+    }
+
+    fn sort_all(&mut self, rows: &mut impl Rows) {
+        self.sorted.clear();
+        if self.direction.is_none() {
+            self.keys.fill(SortKey::Absent);
+            return;
+        }
+        for slot in &self.natural {
+            self.keys[*slot as usize] = rows.key(*slot);
+        }
+        self.sorted.extend_from_slice(&self.natural);
+        let order = Comparison::of(self.direction, &self.keys, &self.rank);
+        self.sorted.sort_unstable_by(|a, b| order.compare(*a, *b));
+    }
+
+    fn mend_shown(&mut self, rows: &mut impl Rows) {
+        if self.dirty.is_empty() {
+            return;
+        }
+        self.shown.retain(|slot| self.dirt[*slot as usize] == Dirt::Clean);
+        for index in 0..self.dirty.len() {
+            let slot = self.dirty[index];
+            self.forget(slot);
+            if rows.exists(slot) {
+                self.place(slot, rows);
+            }
+        }
+        let mut renewed = self.dirty.clone();
+        renewed.retain(|slot| self.places[*slot as usize] == Place::Shown);
+        let order = Comparison::of(self.direction, &self.keys, &self.rank);
+        renewed.sort_unstable_by(|a, b| order.compare(*a, *b));
+        merge(&mut self.shown, &renewed, |a, b| order.compare(a, b));
+    }
+
+    fn filter_all(&mut self, rows: &mut impl Rows) {
+        self.places.fill(Place::Out);
+        self.summands.fill([Summand::None; SUMS]);
+        self.in_scope = 0;
+        self.sums = <[Sum; SUMS]>::default();
+        let layer = std::mem::take(self.sorted_layer());
+        let mut shown = std::mem::take(&mut self.shown);
+        shown.clear();
+        for slot in &layer {
+            if self.place(*slot, rows) == Place::Shown {
+                shown.push(*slot);
+            }
+        }
+        self.shown = shown;
+        *self.sorted_layer() = layer;
+    }
+
+    fn sorted_layer(&mut self) -> &mut Vec<u32> {
+        if self.direction.is_some() {
+            &mut self.sorted
+        } else {
+            &mut self.natural
+        }
+    }
+
+    fn place(&mut self, slot: u32, rows: &mut impl Rows) -> Place {
+        let place = rows.place(slot);
+        self.places[slot as usize] = place;
+        if place != Place::Out {
+            self.in_scope += 1;
+        }
+        if place == Place::Shown {
+            let summands = rows.summands(slot);
+            self.summands[slot as usize] = summands;
+            for (sum, summand) in self.sums.iter_mut().zip(summands) {
+                sum.add(summand);
+            }
+        }
+        place
+    }
+
+    fn forget(&mut self, slot: u32) {
+        let place = std::mem::replace(&mut self.places[slot as usize], Place::Out);
+        if place != Place::Out {
+            self.in_scope -= 1;
+        }
+        let summands = std::mem::take(&mut self.summands[slot as usize]);
+        for (sum, summand) in self.sums.iter_mut().zip(summands) {
+            sum.remove(summand);
+        }
+    }
+
+    /// The slots that are shown, in order.
+    pub fn shown(&self) -> &[u32] {
+        &self.shown
+    }
+
+    /// Rows in the table before the filter.
+    pub fn in_scope(&self) -> usize {
+        self.in_scope
+    }
+
+    /// Sums over the rows shown.
+    pub fn sums(&self) -> [Sum; SUMS] {
+        self.sums
+    }
+
+    /// Where this slot stands among the rows shown.
+    pub fn position(&self, slot: u32) -> Option<usize> {
+        if self.places.get(slot as usize) != Some(&Place::Shown) {
+            return None;
+        }
+        let order = Comparison::of(self.direction, &self.keys, &self.rank);
+        self.shown
+            .binary_search_by(|other| order.compare(*other, slot))
+            .ok()
+    }
+}
+
+/// Compares slots by the keys that were cached, so that the layers stay in one consistent order.
+struct Comparison<'a> {
+    direction: Option<Direction>,
+    keys: &'a [SortKey],
+    rank: &'a [u32],
+}
+
+impl<'a> Comparison<'a> {
+    fn of(direction: Option<Direction>, keys: &'a [SortKey], rank: &'a [u32]) -> Self {
+        Self {
+            direction,
+            keys,
+            rank,
+        }
+    }
+
+    fn compare(&self, a: u32, b: u32) -> Ordering {
+        let (a, b) = (a as usize, b as usize);
+        let by_key = match self.direction {
+            Some(direction) => self.keys[a].compare(&self.keys[b], direction),
+            None => Ordering::Equal,
+        };
+        by_key.then_with(|| self.rank[a].cmp(&self.rank[b]))
+    }
+}
+
+/// Puts `new` (in order) into `into` (in order): a binary search each, then one copy.
+fn merge(into: &mut Vec<u32>, new: &[u32], compare: impl Fn(u32, u32) -> Ordering) {
+    if new.is_empty() {
+        return;
+    }
+    let mut merged = Vec::with_capacity(into.len() + new.len());
+    let mut from = 0;
+    for slot in new {
+        let rest = &into[from..];
+        let until = from + rest.partition_point(|other| compare(*other, *slot) == Ordering::Less);
+        merged.extend_from_slice(&into[from..until]);
+        merged.push(*slot);
+        from = until;
+    }
+    merged.extend_from_slice(&into[from..]);
+    *into = merged;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Rows with a name, a sort value and a flag for the filter.
+    #[derive(Clone, Debug, Default)]
+    struct Fake {
+        rows: Vec<Option<(String, Option<i8>, bool)>>,
+    }
+
+    impl Rows for Fake {
+        fn capacity(&self) -> usize {
+            self.rows.len()
+        }
+        fn exists(&self, slot: u32) -> bool {
+            self.rows[slot as usize].is_some()
+        }
+        fn natural(&self, a: u32, b: u32) -> Ordering {
+            let name = |slot: u32| self.rows[slot as usize].as_ref().map(|row| (&row.0, slot));
+            name(a).cmp(&name(b))
+        }
+        fn key(&mut self, slot: u32) -> SortKey {
+            match self.rows[slot as usize].as_ref().unwrap().1 {
+                Some(value) => SortKey::Number(f64::from(value)),
+                None => SortKey::Absent,
+            }
+        }
+        fn place(&mut self, slot: u32) -> Place {
+            if self.rows[slot as usize].as_ref().unwrap().2 {
+                Place::Shown
+            } else {
+                Place::Hidden
+            }
+        }
+        fn summands(&mut self, slot: u32) -> [Summand; SUMS] {
+            let value = self.rows[slot as usize].as_ref().unwrap().1;
+            let summand = match value {
+                Some(value) => Summand::Value(u64::from(value.unsigned_abs())),
+                None => Summand::Absent,
+            };
+            [summand, Summand::None]
+        }
+    }
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Set(usize, String, Option<i8>, bool),
+        Remove(usize),
+        Sort(Option<Direction>),
+        Filter,
+        Everything,
+        Mend,
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        let row = (0usize..24, "[a-c]{1,2}", prop::option::of(-3i8..4), any::<bool>());
+        prop_oneof![
+            8 => row.prop_map(|(slot, name, value, shown)| Step::Set(slot, name, value, shown)),
+            3 => (0usize..24).prop_map(Step::Remove),
+            1 => prop_oneof![
+                Just(None),
+                Just(Some(Direction::Ascending)),
+                Just(Some(Direction::Descending)),
+            ]
+            .prop_map(Step::Sort),
+            1 => Just(Step::Filter),
+            1 => Just(Step::Everything),
+            4 => Just(Step::Mend),
+        ]
+    }
+
+    proptest! {
+        /// However updates, sorts and filters alternate: what was mended equals what is sorted from nothing.
+        #[test]
+        fn mending_equals_a_full_sort(steps in prop::collection::vec(step(), 1..60)) {
+            let mut fake = Fake { rows: vec![None; 24] };
+            let mut mended = Order::default();
+            let mut direction = None;
+            for step in steps {
+                match step {
+                    Step::Set(slot, name, value, shown) => {
+                        let row = Some((name, value, shown));
+                        let number = u32::try_from(slot).unwrap();
+                        let same_name = fake.rows[slot].as_ref().map(|r| &r.0) == row.as_ref().map(|r| &r.0);
+                        fake.rows[slot] = row;
+                        if same_name { mended.changed(number) } else { mended.moved(number) }
+                    }
+                    Step::Remove(slot) => {
+                        if fake.rows[slot].take().is_some() {
+                            mended.moved(u32::try_from(slot).unwrap());
+                        }
+                    }
+                    Step::Sort(wanted) => {
+                        direction = wanted;
+                        mended.sort(direction);
+                    }
+                    Step::Filter => mended.filter(),
+                    Step::Everything => mended.all_changed(),
+                    Step::Mend => mended.mend(&mut fake),
+                }
+            }
+            mended.mend(&mut fake);
+            let mut fresh = Order::default();
+            for slot in 0..24u32 {
+                fresh.moved(slot);
+            }
+            fresh.sort(direction);
+            fresh.mend(&mut fake);
+            prop_assert_eq!(&mended.shown, &fresh.shown);
+            prop_assert_eq!(mended.sums, fresh.sums);
+            prop_assert_eq!(mended.in_scope, fresh.in_scope);
+            for (position, slot) in fresh.shown.iter().enumerate() {
+                prop_assert_eq!(mended.position(*slot), Some(position));
+            }
+        }
+
+        #[test]
+        fn absent_sorts_last_in_both_directions(
+            values in prop::collection::vec(prop::option::of(any::<i8>()), 1..30),
+            descending in any::<bool>(),
+        ) {
+            let mut fake = Fake {
+                rows: values.iter().map(|value| Some(("a".into(), *value, true))).collect(),
+            };
+            let mut order = Order::default();
+            for slot in 0..values.len() {
+                order.moved(u32::try_from(slot).unwrap());
+            }
+            order.sort(Some(if descending { Direction::Descending } else { Direction::Ascending }));
+            order.mend(&mut fake);
+            let known = values.iter().flatten().count();
+            let sorted: Vec<_> = order.shown().iter().map(|slot| values[*slot as usize]).collect();
+            prop_assert!(sorted[..known].iter().all(Option::is_some));
+            let in_order = sorted[..known]
+                .windows(2)
+                .all(|pair| if descending { pair[0] >= pair[1] } else { pair[0] <= pair[1] });
+            prop_assert!(in_order);
+            prop_assert_eq!(order.sums()[0].known, known);
+            prop_assert_eq!(order.sums()[0].of, values.len());
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! Stories: given this cluster, when this happens, the operator sees that.
+
+mod cluster;
+mod generations;
+mod sources_off;
+mod tables;

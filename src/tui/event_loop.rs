@@ -1,0 +1,221 @@
+//! The loop of the screens: keys first and drawn at once, data folded and drawn at most every 33 ms, nothing
+//! drawn when nothing changed.
+
+use super::app::{self, Effect, Input};
+use super::render::{self, Frame, Look};
+use super::scene;
+use super::ui::Ui;
+use super::views::Views;
+use crate::domain::Timestamp;
+use crate::sources::event::{Request, SourceEvent};
+use crate::store::Store;
+use futures::FutureExt;
+use ratatui::layout::Size;
+use std::future::Future;
+use std::io;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+/// Shortest time between two frames for data.
+const FRAME: Duration = Duration::from_millis(33);
+/// Ages and the clock move once a second.
+const TICK: Duration = Duration::from_secs(1);
+/// Longest time that messages are folded before keys are looked at again.
+const FOLDING: Duration = Duration::from_millis(8);
+
+/// What the console heard.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Heard {
+    /// The operator.
+    Input(Input),
+    /// A signal to stop for a while.
+    Suspend,
+    /// The program was stopped and goes on.
+    Continued,
+    /// A signal to end, or the terminal is gone.
+    Leave,
+}
+
+/// Screen and keyboard.
+pub trait Console {
+    /// Size in cells.
+    fn size(&self) -> io::Result<Size>;
+    /// The next thing heard. Cancel safe.
+    fn hear(&mut self) -> impl Future<Output = io::Result<Heard>>;
+    /// Shows a frame.
+    fn draw(&mut self, frame: &Frame) -> io::Result<()>;
+    /// Gives the terminal to the shell, stops, and takes it again when the operator comes back.
+    fn suspend(&mut self) -> io::Result<()>;
+    /// Takes the terminal again after a stop that nobody announced.
+    fn continued(&mut self) -> io::Result<()>;
+}
+
+/// What folds the messages of the sources.
+pub trait Fold {
+    /// Folds a message; whether anything visible may have changed.
+    fn apply(&mut self, event: SourceEvent, now: Timestamp) -> bool;
+}
+
+impl Fold for Store {
+    fn apply(&mut self, event: SourceEvent, now: Timestamp) -> bool {
+        self.apply(event, now)
+    }
+}
+
+/// The ways to and from the sources.
+pub struct Lines<'a> {
+    /// Messages of the sources.
+    pub events: &'a mut mpsc::Receiver<SourceEvent>,
+    /// Requests to the sources.
+    pub requests: mpsc::UnboundedSender<Request>,
+}
+
+/// Runs until the operator leaves.
+///
+/// # Errors
+/// The terminal cannot be read or written.
+pub async fn run<S: Views + Fold>(
+    console: &mut impl Console,
+    store: &mut S,
+    lines: &mut Lines<'_>,
+    ui: &mut Ui,
+    look: &Look,
+    clock: impl Fn() -> Timestamp,
+) -> io::Result<()> {
+    ui.size = console.size()?;
+    ask(lines, Request::Demand(ui.demand()));
+    let mut painter = Painter::default();
+    painter.paint(console, store, ui, look, clock())?;
+    loop {
+        let data_frame = painter.data_frame();
+        tokio::select! {
+            biased;
+            heard = console.hear() => {
+                let mut heard = heard?;
+                loop {
+                    // A storm of sizes gets one frame. A key gets its own: the next one may be about the row
+                    // that this one selects.
+                    let resized = matches!(heard, Heard::Input(Input::Resize(_)));
+                    match answer(console, lines, ui, heard)? {
+                        Next::Leave => return Ok(()),
+                        Next::Again => painter.forget(),
+                        Next::GoOn => {}
+                    }
+                    match resized.then(|| console.hear().now_or_never()).flatten() {
+                        Some(more) => heard = more?,
+                        None => break,
+                    }
+                }
+                painter.paint(console, store, ui, look, clock())?;
+            }
+            () = tokio::time::sleep_until(data_frame), if painter.stale => {
+                painter.paint(console, store, ui, look, clock())?;
+            }
+            event = lines.events.recv(), if !lines.events.is_closed() || !lines.events.is_empty() => {
+                let now = clock();
+                let begin = Instant::now();
+                let mut next = event;
+                while let Some(event) = next {
+                    painter.stale |= store.apply(event, now);
+                    next = if begin.elapsed() < FOLDING { lines.events.try_recv().ok() } else { None };
+                }
+            }
+            () = tokio::time::sleep_until(painter.painted + TICK) => {
+                painter.paint(console, store, ui, look, clock())?;
+            }
+        }
+    }
+}
+
+/// What follows from something heard.
+enum Next {
+    Leave,
+    /// The terminal shows something else now.
+    Again,
+    GoOn,
+}
+
+fn answer(console: &mut impl Console, lines: &Lines<'_>, ui: &mut Ui, heard: Heard) -> io::Result<Next> {
+    let effects = match heard {
+        Heard::Leave => return Ok(Next::Leave),
+        Heard::Suspend => vec![Effect::Suspend],
+        Heard::Continued => {
+            console.continued()?;
+            ui.size = console.size()?;
+            return Ok(Next::Again);
+        }
+        Heard::Input(input) => app::update(ui, input),
+    };
+    let mut next = Next::GoOn;
+    for effect in effects {
+        match effect {
+            Effect::Quit => return Ok(Next::Leave),
+            Effect::Request(request) => ask(lines, request),
+            Effect::Suspend => {
+                console.suspend()?;
+                ui.size = console.size()?;
+                next = Next::Again;
+            }
+        }
+    }
+    Ok(next)
+}
+
+/// Sources that are gone are told by their states; there is nobody else to tell.
+fn ask(lines: &Lines<'_>, request: Request) {
+    if lines.requests.send(request).is_err() {
+        tracing::debug!("the sources are gone");
+    }
+}
+
+/// Remembers what is on the screen.
+struct Painter {
+    shown: Option<Frame>,
+    /// When it was last compared with what should be there.
+    painted: Instant,
+    /// Whether data came since.
+    stale: bool,
+}
+
+impl Default for Painter {
+    fn default() -> Self {
+        Self {
+            shown: None,
+            painted: Instant::now(),
+            stale: false,
+        }
+    }
+}
+
+impl Painter {
+    /// When data may be painted next.
+    fn data_frame(&self) -> Instant {
+        self.painted + FRAME
+    }
+
+    /// The screen shows something else now.
+    fn forget(&mut self) {
+        self.shown = None;
+    }
+
+    /// Draws what changed, if anything.
+    fn paint<S: Views>(
+        &mut self,
+        console: &mut impl Console,
+        store: &mut S,
+        ui: &mut Ui,
+        look: &Look,
+        now: Timestamp,
+    ) -> io::Result<()> {
+        let scene = scene::build(ui, store, now);
+        let frame = render::frame(&scene, ui, look);
+        self.painted = Instant::now();
+        self.stale = false;
+        if self.shown.as_ref() != Some(&frame) {
+            console.draw(&frame)?;
+            self.shown = Some(frame);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,229 @@
+//! The loop: what is drawn when, and what the sources are asked.
+
+use super::fixture::Cluster;
+use super::{key, look, now};
+use crate::domain::reading::Source;
+use crate::sources::event::{Generation, Payload, Request, Scope, SourceEvent};
+use crate::tui::app::Input;
+use crate::tui::event_loop::{self, Console, Heard, Lines};
+use crate::tui::render::Frame;
+use crate::tui::ui::{Options, Ui};
+use ratatui::layout::Size;
+use std::io;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep, timeout};
+
+/// A terminal that remembers what was done with it.
+struct FakeConsole {
+    heard: mpsc::UnboundedReceiver<Heard>,
+    log: mpsc::UnboundedSender<Did>,
+    size: Size,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Did {
+    Draw(Size),
+    Suspend,
+    Continue,
+}
+
+impl Console for FakeConsole {
+    fn size(&self) -> io::Result<Size> {
+        Ok(self.size)
+    }
+
+    async fn hear(&mut self) -> io::Result<Heard> {
+        Ok(self.heard.recv().await.unwrap_or(Heard::Leave))
+    }
+
+    fn draw(&mut self, frame: &Frame) -> io::Result<()> {
+        self.log.send(Did::Draw(frame.buffer.area.as_size())).unwrap();
+        Ok(())
+    }
+
+    fn suspend(&mut self) -> io::Result<()> {
+        self.log.send(Did::Suspend).unwrap();
+        Ok(())
+    }
+
+    fn continued(&mut self) -> io::Result<()> {
+        self.log.send(Did::Continue).unwrap();
+        Ok(())
+    }
+}
+
+/// The loop with its ends in the test's hands.
+struct Stage {
+    says: mpsc::UnboundedSender<Heard>,
+    did: mpsc::UnboundedReceiver<Did>,
+    events: mpsc::Sender<SourceEvent>,
+    requests: mpsc::UnboundedReceiver<Request>,
+    running: tokio::task::JoinHandle<(io::Result<()>, Cluster)>,
+}
+
+fn stage(cluster: Cluster) -> Stage {
+    let (says, heard) = mpsc::unbounded_channel();
+    let (log, did) = mpsc::unbounded_channel();
+    let (events, said) = mpsc::channel(64);
+    let (asks, requests) = mpsc::unbounded_channel();
+    let running = tokio::spawn(async move {
+        let mut cluster = cluster;
+        let mut console = FakeConsole {
+            heard,
+            log,
+            size: Size::new(80, 24),
+        };
+        let mut said = said;
+        let mut lines = Lines {
+            events: &mut said,
+            requests: asks,
+        };
+        let mut ui = Ui::new(Options::default());
+        let end = event_loop::run(&mut console, &mut cluster, &mut lines, &mut ui, &look(), now).await;
+        (end, cluster)
+    });
+    Stage {
+        says,
+        did,
+        events,
+        requests,
+        running,
+    }
+}
+
+impl Stage {
+    fn hears(&self, name: &str) {
+        self.says.send(Heard::Input(Input::Key(key(name)))).unwrap();
+    }
+
+    async fn said(&self) {
+        let event = SourceEvent {
+            source: Source::Kubernetes,
+            generation: Generation(1),
+            payload: Payload::Begin(Scope::default()),
+        };
+        self.events.send(event).await.unwrap();
+    }
+
+    /// What the loop does next, within a minute of the paused clock.
+    async fn next(&mut self) -> Option<Did> {
+        timeout(Duration::from_secs(60), self.did.recv())
+            .await
+            .ok()
+            .flatten()
+    }
+
+    async fn end(self) -> (io::Result<()>, Cluster) {
+        timeout(Duration::from_secs(60), self.running)
+            .await
+            .unwrap()
+            .unwrap()
+    }
+}
+
+const DRAWN: Did = Did::Draw(Size::new(80, 24));
+
+#[tokio::test(start_paused = true)]
+async fn a_key_is_drawn_at_once_and_q_leaves() {
+    let mut stage = stage(Cluster::article());
+    assert_eq!(stage.next().await, Some(DRAWN));
+    let begin = Instant::now();
+    stage.hears("j");
+    assert_eq!(stage.next().await, Some(DRAWN));
+    assert_eq!(begin.elapsed(), Duration::ZERO);
+    stage.hears("q");
+    assert!(stage.end().await.0.is_ok());
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_drawn_while_nothing_changes() {
+    let mut stage = stage(Cluster::article());
+    assert_eq!(stage.next().await, Some(DRAWN));
+    // A minute: the clock of the test stands still, so not one cell changes.
+    assert_eq!(stage.next().await, None);
+    stage.hears("ctrl-c");
+    let (_, cluster) = stage.end().await;
+    assert!(
+        (50..=70).contains(&cluster.frames),
+        "{} frames were compared",
+        cluster.frames
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_flood_of_data_is_folded_and_compared_at_most_every_33_ms() {
+    let mut stage = stage(Cluster::article());
+    assert_eq!(stage.next().await, Some(DRAWN));
+    for _ in 0..500 {
+        stage.said().await;
+        sleep(Duration::from_millis(1)).await;
+    }
+    stage.hears("ctrl-c");
+    let (_, cluster) = stage.end().await;
+    assert_eq!(cluster.folded, 500);
+    assert!(cluster.frames <= 18, "{} frames for 500 ms", cluster.frames);
+}
+
+#[tokio::test(start_paused = true)]
+async fn data_that_changes_nothing_costs_no_frame() {
+    let mut cluster = Cluster::article();
+    cluster.changes = false;
+    let mut stage = stage(cluster);
+    assert_eq!(stage.next().await, Some(DRAWN));
+    for _ in 0..500 {
+        stage.said().await;
+        sleep(Duration::from_millis(1)).await;
+    }
+    stage.hears("ctrl-c");
+    let (_, cluster) = stage.end().await;
+    assert_eq!((cluster.folded, cluster.frames), (500, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_storm_of_sizes_is_drawn_once_with_the_last() {
+    let mut stage = stage(Cluster::article());
+    assert_eq!(stage.next().await, Some(DRAWN));
+    for width in 61..=160 {
+        let size = Size::new(width, 48);
+        stage.says.send(Heard::Input(Input::Resize(size))).unwrap();
+    }
+    assert_eq!(stage.next().await, Some(Did::Draw(Size::new(160, 48))));
+    assert_eq!(stage.next().await, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn after_a_suspension_everything_is_drawn_again() {
+    let mut stage = stage(Cluster::article());
+    assert_eq!(stage.next().await, Some(DRAWN));
+    stage.hears("ctrl-z");
+    assert_eq!(stage.next().await, Some(Did::Suspend));
+    assert_eq!(stage.next().await, Some(DRAWN));
+    stage.says.send(Heard::Continued).unwrap();
+    assert_eq!(stage.next().await, Some(Did::Continue));
+    assert_eq!(stage.next().await, Some(DRAWN));
+    stage.says.send(Heard::Leave).unwrap();
+    assert!(stage.end().await.0.is_ok());
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_sources_are_told_what_is_on_screen() {
+    let mut stage = stage(Cluster::article());
+    assert!(matches!(stage.requests.recv().await, Some(Request::Demand(demand)) if demand.nodes));
+    stage.hears("2");
+    assert!(matches!(stage.requests.recv().await, Some(Request::Demand(demand)) if demand.containers));
+    stage.hears("ctrl-r");
+    assert!(matches!(stage.requests.recv().await, Some(Request::Refresh)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn sources_that_are_gone_do_not_take_the_screens_with_them() {
+    let mut stage = stage(Cluster::article());
+    assert_eq!(stage.next().await, Some(DRAWN));
+    let (gone, _) = mpsc::channel(1);
+    stage.events = gone;
+    stage.hears("2");
+    assert_eq!(stage.next().await, Some(DRAWN));
+    stage.hears("q");
+    assert!(stage.end().await.0.is_ok());
+}

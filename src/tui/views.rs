@@ -1,0 +1,62 @@
+//! What the screens ask the store.
+
+use crate::domain::Timestamp;
+use crate::sources::event::DetailKey;
+use crate::store::Store;
+use crate::store::view::{HeaderView, Line, Page, RowKey, TableKind, TableQuery, TableWindow};
+
+/// The store as the screens see it.
+pub trait Views {
+    /// Cluster, sources, counts.
+    fn header(&self, now: Timestamp) -> HeaderView;
+    /// The rows from `first` on, at most `height`.
+    fn table(
+        &mut self,
+        kind: TableKind,
+        query: &TableQuery,
+        first: usize,
+        height: usize,
+        now: Timestamp,
+    ) -> TableWindow;
+    /// Where a row is among the matching ones.
+    fn position(&mut self, kind: TableKind, query: &TableQuery, key: &RowKey) -> Option<usize>;
+    /// The page of a row; `None` if the object is gone.
+    fn page(&self, key: &RowKey, now: Timestamp) -> Option<Page>;
+    /// A few lines about a row.
+    fn preview(&self, key: &RowKey, now: Timestamp) -> Vec<Line>;
+    /// The YAML that was asked for: `None` while it is on its way.
+    fn yaml(&self, key: &DetailKey) -> Option<Result<&str, &str>>;
+}
+
+impl Views for Store {
+    fn header(&self, now: Timestamp) -> HeaderView {
+        self.header(now)
+    }
+
+    fn table(
+        &mut self,
+        kind: TableKind,
+        query: &TableQuery,
+        first: usize,
+        height: usize,
+        now: Timestamp,
+    ) -> TableWindow {
+        self.table(kind, query, first, height, now)
+    }
+
+    fn position(&mut self, kind: TableKind, query: &TableQuery, key: &RowKey) -> Option<usize> {
+        self.position(kind, query, key)
+    }
+
+    fn page(&self, _key: &RowKey, _now: Timestamp) -> Option<Page> {
+        None
+    }
+
+    fn preview(&self, _key: &RowKey, _now: Timestamp) -> Vec<Line> {
+        Vec::new()
+    }
+
+    fn yaml(&self, key: &DetailKey) -> Option<Result<&str, &str>> {
+        self.yaml(key)
+    }
+}

@@ -1,0 +1,14 @@
+//! The stories told against the real control plane, etcd, kube-state-metrics and Prometheus.
+//!
+//! They run beside the cluster that `tests/real/enter` brings up, and only there:
+//! `tests/real/run` compiles this file, enters and starts it.
+
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a story whose scene is missing ends at once"
+)]
+
+mod parts;
+
+mod the_parts_answer;
