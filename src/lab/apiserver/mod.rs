@@ -43,6 +43,7 @@ pub use users::{Right, User};
 use super::backends::Backends;
 use axum::Router;
 use k8s_openapi::ByteString;
+use objects::Objects;
 use router::Server;
 use serde_json::{Value, json};
 use std::io;
