@@ -56,14 +56,18 @@ impl<'a> Joins<'a> {
             (Some(Os::Linux), _) => return Reading::Absent(Absence::NotOnThisOs),
             (None, _) => return Reading::Absent(Absence::NoSample),
         };
-        self.prefer(sources, Some(&node.name), Quantity::Node(quantity), |source, feed| {
-            match as_told_by(source, quantity) {
-                NodeQuantity::CpuCores if quantity == NodeQuantity::CpuRatio => {
-                    Ok(feed.round.node(&node.name, NodeQuantity::CpuCores).and_then(|cores| of_all(cores, node)))
-                }
+        self.prefer(
+            sources,
+            Some(&node.name),
+            Quantity::Node(quantity),
+            |source, feed| match as_told_by(source, quantity) {
+                NodeQuantity::CpuCores if quantity == NodeQuantity::CpuRatio => Ok(feed
+                    .round
+                    .node(&node.name, NodeQuantity::CpuCores)
+                    .and_then(|cores| of_all(cores, node))),
                 told => Ok(feed.round.node(&node.name, told)),
-            }
-        })
+            },
+        )
     }
 
     /// Points of the last hour: of Prometheus, which alone remembers.
