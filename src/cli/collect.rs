@@ -106,7 +106,7 @@ fn is_live(store: &Store, watched: Watched) -> bool {
 }
 
 /// Why `watched` cannot be read, once that is known.
-fn unreadable(store: &Store, watched: Watched) -> Option<Problem> {
+pub fn unreadable(store: &Store, watched: Watched) -> Option<Problem> {
     match watch_state(store, watched) {
         Some(WatchState::Live) => None,
         Some(WatchState::Forbidden(text)) => Some(Problem {

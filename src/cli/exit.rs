@@ -1,5 +1,6 @@
 //! How a command ends.
 
+use crate::lab::error::LabError;
 use crate::sources::event::Problem;
 use crate::tui::TuiError;
 use std::fmt;
@@ -50,6 +51,9 @@ pub enum CliError {
     /// The source that was asked for could not be read.
     #[error("{}", Told(.0))]
     Unreadable(Problem),
+    /// The simulated cluster.
+    #[error(transparent)]
+    Lab(#[from] LabError),
     /// The screens could not be shown.
     #[error(transparent)]
     Screens(#[from] TuiError),
@@ -62,8 +66,8 @@ impl CliError {
     /// How the command ends.
     pub const fn outcome(&self) -> Outcome {
         match self {
-            Self::Usage(_) => Outcome::Usage,
-            Self::Unreadable(_) | Self::Screens(_) | Self::Output(_) => Outcome::Unreadable,
+            Self::Usage(_) | Self::Lab(LabError::ForeignFile { .. }) => Outcome::Usage,
+            Self::Unreadable(_) | Self::Lab(_) | Self::Screens(_) | Self::Output(_) => Outcome::Unreadable,
         }
     }
 }

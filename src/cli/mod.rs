@@ -4,6 +4,7 @@
 pub mod args;
 pub mod check;
 pub mod collect;
+pub mod demo;
 pub mod exit;
 pub mod json;
 pub mod logging;

@@ -20,11 +20,6 @@ pub struct ObjectPath {
 }
 
 impl ObjectPath {
-    /// Path of the object itself.
-    fn item(&self) -> String {
-        format!("{}/{}", self.collection, self.name)
-    }
-
     /// A pod.
     pub fn pod(namespace: &str, name: &str) -> Self {
         Self::namespaced("/api/v1", "pods", namespace, name)
@@ -34,6 +29,14 @@ impl ObjectPath {
     pub fn node(name: &str) -> Self {
         Self {
             collection: "/api/v1/nodes".to_owned(),
+            name: name.to_owned(),
+        }
+    }
+
+    /// A namespace.
+    pub fn namespace(name: &str) -> Self {
+        Self {
+            collection: "/api/v1/namespaces".to_owned(),
             name: name.to_owned(),
         }
     }
@@ -76,6 +79,12 @@ impl ObjectPath {
     }
 }
 
+impl std::fmt::Display for ObjectPath {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}/{}", self.collection, self.name)
+    }
+}
+
 fn plural_of(kind: &str) -> Option<(&'static str, bool)> {
     Some(match kind {
         "Namespace" => ("namespaces", false),
@@ -104,7 +113,7 @@ fn plural_of(kind: &str) -> Option<(&'static str, bool)> {
 }
 
 /// How a patch is merged.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Merge {
     /// RFC 7386: lists are replaced whole.
     Plain,
@@ -140,13 +149,13 @@ impl LabClient {
 
     /// Reads an object.
     pub async fn get(&self, path: &ObjectPath) -> Result<Value, LabError> {
-        self.send("get", "GET", &path.item(), "application/json", &Value::Null)
+        self.send("get", "GET", &path.to_string(), "application/json", &Value::Null)
             .await
     }
 
     /// Patches an object.
     pub async fn patch(&self, path: &ObjectPath, merge: Merge, change: &Value) -> Result<Value, LabError> {
-        self.send("patch", "PATCH", &path.item(), merge.content_type(), change)
+        self.send("patch", "PATCH", &path.to_string(), merge.content_type(), change)
             .await
     }
 
@@ -157,7 +166,7 @@ impl LabClient {
         merge: Merge,
         status: &Value,
     ) -> Result<Value, LabError> {
-        let url = format!("{}/status", path.item());
+        let url = format!("{path}/status");
         let change = json!({ "status": status });
         self.send("patch status of", "PATCH", &url, merge.content_type(), &change)
             .await
@@ -170,7 +179,7 @@ impl LabClient {
         subresource: &str,
         body: &Value,
     ) -> Result<Value, LabError> {
-        let url = format!("{}/{subresource}", path.item());
+        let url = format!("{path}/{subresource}");
         self.send("post to", "POST", &url, "application/json", body).await
     }
 
@@ -187,8 +196,14 @@ impl LabClient {
         if let Some(seconds) = grace_seconds {
             options["gracePeriodSeconds"] = seconds.into();
         }
-        self.send("delete", "DELETE", &path.item(), "application/json", &options)
-            .await
+        self.send(
+            "delete",
+            "DELETE",
+            &path.to_string(),
+            "application/json",
+            &options,
+        )
+        .await
     }
 
     async fn send(
@@ -234,7 +249,7 @@ mod tests {
 
     #[test]
     fn objects_find_their_place_in_the_api() {
-        let place = |object: Value| ObjectPath::of(&object).unwrap().item();
+        let place = |object: Value| ObjectPath::of(&object).unwrap().to_string();
         assert_eq!(
             place(json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"namespace": "demo", "name": "a"}})),
             "/api/v1/namespaces/demo/pods/a"

@@ -1,5 +1,6 @@
 //! `metrics.k8s.io/v1beta1` as metrics-server answers it: what `kubectl top` shows.
 
+use super::apiserver::LabelSelector;
 use super::exporter::who;
 use super::figures;
 use super::text::api_time;
@@ -11,8 +12,6 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
 use chrono::{DateTime, Utc};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
-use kube::core::{ParseExpressionError, Selector};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -31,7 +30,10 @@ pub fn router(world: World) -> Router {
         .route("/apis/metrics.k8s.io/v1beta1/nodes", get(nodes))
         .route("/apis/metrics.k8s.io/v1beta1/nodes/{name}", get(node))
         .route("/apis/metrics.k8s.io/v1beta1/pods", get(all_pods))
-        .route("/apis/metrics.k8s.io/v1beta1/namespaces/{namespace}/pods", get(pods))
+        .route(
+            "/apis/metrics.k8s.io/v1beta1/namespaces/{namespace}/pods",
+            get(pods),
+        )
         .route(
             "/apis/metrics.k8s.io/v1beta1/namespaces/{namespace}/pods/{name}",
             get(pod),
@@ -40,9 +42,7 @@ pub fn router(world: World) -> Router {
 }
 
 async fn resources() -> Json<Value> {
-    let resource = |name: &str, kind: &str, namespaced: bool| {
-        json!({"name": name, "singularName": "", "namespaced": namespaced, "kind": kind, "verbs": ["get", "list"]})
-    };
+    let resource = |name: &str, kind: &str, namespaced: bool| json!({"name": name, "singularName": "", "namespaced": namespaced, "kind": kind, "verbs": ["get", "list"]});
     Json(json!({
         "kind": "APIResourceList", "apiVersion": "v1", "groupVersion": format!("{GROUP}/{VERSION}"),
         "resources": [resource("nodes", "NodeMetrics", false), resource("pods", "PodMetrics", true)],
@@ -125,7 +125,8 @@ fn not_found(resource: &str, name: &str) -> Response {
 
 async fn nodes(State(world): State<World>) -> Json<Value> {
     let now = Utc::now();
-    let items = world.machines().iter().map(|machine| node_metrics(machine, now));
+    let machines = world.machines();
+    let items = machines.iter().map(|machine| node_metrics(machine, now));
     list("NodeMetricsList", items.collect())
 }
 
@@ -149,18 +150,24 @@ async fn pods(
 }
 
 fn list_pods(world: &World, namespace: Option<&str>, query: Option<&str>) -> Response {
-    let selector = match label_selector(query.unwrap_or_default()) {
+    let text = form_urlencoded::parse(query.unwrap_or_default().as_bytes())
+        .find(|(key, _)| key == "labelSelector")
+        .map(|(_, value)| value.into_owned())
+        .unwrap_or_default();
+    let selector = match LabelSelector::parse(&text) {
         Ok(selector) => selector,
-        Err(error) => return (StatusCode::BAD_REQUEST, error.to_string()).into_response(),
+        Err(failure) => return failure.into_response(),
     };
     let now = Utc::now();
     let wanted = |pod: &&Arc<RunningPod>| {
-        namespace.is_none_or(|namespace| &*pod.namespace == namespace)
-            && selector.matches(&pod.labels)
-            && measured(pod, now)
+        namespace.is_none_or(|namespace| &*pod.namespace == namespace) && measured(pod, now)
     };
     let pods = world.pods();
-    let items = pods.iter().filter(wanted).map(|pod| pod_metrics(pod, now));
+    let items = pods
+        .iter()
+        .filter(wanted)
+        .map(|pod| pod_metrics(pod, now))
+        .filter(|metrics| selector.matches(metrics));
     list("PodMetricsList", items.collect()).into_response()
 }
 

@@ -142,8 +142,12 @@ struct Supervisor {
 }
 
 impl Supervisor {
-    async fn run(mut self, mut requests: mpsc::UnboundedReceiver<Request>) {
+    async fn run(mut self, requests: mpsc::UnboundedReceiver<Request>) {
         self.start_all(&SOURCES).await;
+        self.serve(requests).await;
+    }
+
+    async fn serve(mut self, mut requests: mpsc::UnboundedReceiver<Request>) {
         loop {
             tokio::select! {
                 request = requests.recv() => match request {
@@ -371,4 +375,64 @@ fn failed(problem: Problem) -> Payload {
         last_answer: None,
         last_error: Some(problem),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_source_with_a_bug_is_shown_as_failed_and_the_others_go_on() {
+        let (events, mut said) = mpsc::channel(EVENTS);
+        let cancel = CancellationToken::new();
+        let mut supervisor = Supervisor {
+            options: SourcesOptions::default(),
+            namespace: None,
+            pod_selector: String::new(),
+            events,
+            demand: watch::Sender::new(Demand::default()),
+            refresh: watch::Sender::new(0),
+            prometheus_health: watch::Sender::new(Health::Unknown),
+            generation: 7,
+            session: Err("nowhere".to_owned()),
+            sources: HashMap::new(),
+            details: None,
+            tasks: JoinSet::new(),
+            cancel: cancel.clone(),
+        };
+        supervisor.spawn(Source::Exporter, &cancel.child_token(), std::future::pending());
+        supervisor.spawn(Source::Prometheus, &cancel.child_token(), async {
+            panic!("a bug")
+        });
+        let health = supervisor.prometheus_health.subscribe();
+        let (_requests, asked) = mpsc::unbounded_channel();
+        let running = tokio::spawn(cancel.clone().run_until_cancelled_owned(supervisor.serve(asked)));
+
+        let event = tokio::time::timeout(Duration::from_secs(60), said.recv())
+            .await
+            .unwrap()
+            .unwrap();
+        assert_eq!(
+            (event.source, event.generation),
+            (Source::Prometheus, Generation(7))
+        );
+        let Payload::State(state) = event.payload else {
+            panic!("{event:?}")
+        };
+        assert_eq!(state.phase, SourcePhase::Failed);
+        assert!(
+            state
+                .last_error
+                .unwrap()
+                .what
+                .contains("an error in drainboard itself")
+        );
+        assert!(
+            matches!(&*health.borrow(), Health::Down(_)),
+            "the direct scrape steps in"
+        );
+        assert!(said.is_empty(), "the other source is not touched");
+        cancel.cancel();
+        running.await.unwrap();
+    }
 }

@@ -11,6 +11,7 @@ mod header;
 mod join;
 mod measured;
 mod order;
+mod pages;
 mod table;
 pub mod view;
 

@@ -7,11 +7,13 @@ mod aggregate;
 mod audit;
 mod binding;
 mod defaults;
+mod deletion;
 mod discovery;
 mod eviction;
 mod failure;
 mod faults;
 mod history;
+mod json;
 mod kinds;
 mod logs;
 mod objects;
@@ -26,6 +28,7 @@ mod router;
 mod selectors;
 mod table;
 mod tls;
+mod update;
 mod users;
 mod watch;
 mod write;
@@ -37,6 +40,7 @@ pub use faults::{Fault, FaultPlan};
 pub use history::Expired;
 pub use kinds::Kind;
 pub use objects::Objects;
+pub use selectors::LabelSelector;
 pub use users::{Right, User};
 
 use super::backends::Backends;
@@ -45,6 +49,7 @@ use k8s_openapi::ByteString;
 use router::Server;
 use serde_json::{Value, json};
 use std::io;
+use std::sync::Arc;
 use tls::{Endpoint, Identity};
 use users::Users;
 
@@ -137,9 +142,11 @@ impl ApiServer {
         })
     }
 
-    /// All objects, for tests that look behind the API.
-    pub fn objects(&self) -> &Objects {
-        &self.server.objects
+    /// All objects of a resource (`("apps", "daemonsets")`), for tests that look behind the API.
+    pub fn objects(&self, group: &str, plural: &str) -> Vec<Arc<Value>> {
+        let kind = kinds::find(group, "v1", plural);
+        kind.map(|kind| self.server.objects.list(kind).1.into_values().collect())
+            .unwrap_or_default()
     }
 
     /// Forgets the history of a resource (`nodes` of the core group: `("", "nodes")`), as a compaction does: a watch

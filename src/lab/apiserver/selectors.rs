@@ -1,7 +1,7 @@
 //! Label and field selectors, parsed and matched as the API server does.
 
 use super::failure::{Failure, Outcome};
-use super::objects::text;
+use super::json::text;
 use serde_json::Value;
 
 /// One term of a label selector.
@@ -91,37 +91,41 @@ fn split_terms(selector: &str) -> Vec<&str> {
 }
 
 fn parse_term(term: &str) -> Outcome<Term> {
-    let unreadable = || Failure::bad_request(format!("unable to parse requirement: {term:?}"));
-    let name = |name: &str| {
-        let name = name.trim();
-        let fits = |letter: char| letter.is_ascii_alphanumeric() || "-_./".contains(letter);
-        if name.is_empty() || !name.chars().all(fits) {
-            Err(unreadable())
-        } else {
-            Ok(name.to_owned())
+    let word = |word: &str| {
+        let word = word.trim();
+        let strange = |letter: char| !letter.is_ascii_alphanumeric() && !"-_./".contains(letter);
+        match word.find(strange) {
+            Some(at) => {
+                let rest = word.get(at..).unwrap_or_default().trim();
+                Err(Failure::bad_request(format!(
+                    "found '{rest}', expected: ',' or 'end of string'"
+                )))
+            }
+            None => Ok(word.to_owned()),
         }
+    };
+    let name = |text: &str| match word(text)? {
+        name if name.is_empty() => Err(Failure::bad_request(
+            "found '', expected: !, identifier, or 'end of string'",
+        )),
+        name => Ok(name),
     };
     let set = |values: &str| {
         let inner = values
             .trim()
             .strip_prefix('(')
-            .and_then(|rest| rest.strip_suffix(')'))
-            .ok_or_else(unreadable)?;
-        Ok::<_, Failure>(
-            inner
-                .split(',')
-                .map(|value| value.trim().to_owned())
-                .collect::<Vec<_>>(),
-        )
+            .and_then(|rest| rest.strip_suffix(')'));
+        let inner = inner.ok_or_else(|| Failure::bad_request(format!("found '{values}', expected: '('")))?;
+        inner.split(',').map(word).collect::<Outcome<Vec<_>>>()
     };
     if let Some(missing) = term.strip_prefix('!') {
         return Ok(Term::Missing(name(missing)?));
     }
     if let Some((label, value)) = term.split_once("!=") {
-        return Ok(Term::NotIn(name(label)?, vec![value.trim().to_owned()]));
+        return Ok(Term::NotIn(name(label)?, vec![word(value)?]));
     }
     if let Some((label, value)) = term.split_once("==").or_else(|| term.split_once('=')) {
-        return Ok(Term::In(name(label)?, vec![value.trim().to_owned()]));
+        return Ok(Term::In(name(label)?, vec![word(value)?]));
     }
     if let Some((label, values)) = term.split_once(" notin ") {
         return Ok(Term::NotIn(name(label)?, set(values)?));

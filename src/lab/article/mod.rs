@@ -10,6 +10,7 @@ pub mod storage;
 mod windows_demo;
 
 pub use machines::machines;
+pub use monitoring::PROMETHEUS_POD;
 
 use super::manifest::Workload;
 

@@ -92,13 +92,11 @@ async fn metrics(State(exporter): State<Exporter>, RawQuery(query): RawQuery) ->
     ([(header::CONTENT_TYPE, kind)], exposition.text()).into_response()
 }
 
-/// The names in `collect[]=a&collect[]=b`, brackets encoded or not.
+/// The names in `collect[]=a&collect[]=b`.
 fn collect_filter(query: &str) -> Vec<String> {
-    query
-        .split('&')
-        .filter_map(|pair| pair.split_once('='))
-        .filter(|(key, _)| matches!(*key, "collect[]" | "collect%5B%5D" | "collect%5b%5d"))
-        .map(|(_, value)| value.to_owned())
+    form_urlencoded::parse(query.as_bytes())
+        .filter(|(key, _)| key == "collect[]")
+        .map(|(_, value)| value.into_owned())
         .collect()
 }
 

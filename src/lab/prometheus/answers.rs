@@ -37,7 +37,9 @@ fn nodes(view: &View<'_>, at: i64) -> Vector {
                 Formula::SystemVolumeShare(name, _) => (name, Some(("volume", "C:"))),
                 Formula::BusyShare(name) => (name, Some(("mode", "idle"))),
             };
-            max_by(&target_labels(), selected(view, name, label, at), |(time, _)| seconds(time))
+            max_by(&target_labels(), selected(view, name, label, at), |(time, _)| {
+                seconds(time)
+            })
         }));
         or(&mut all, tagged(time, &format!("{}{TIME_SUFFIX}", family.key)));
     }
@@ -52,7 +54,10 @@ fn node_history(view: &View<'_>, at: i64) -> Vector {
 }
 
 fn node_value(family: &NodeFamily, view: &View<'_>, at: i64) -> Vector {
-    any(family.chain.iter().map(|formula| formula_value(*formula, view, at)))
+    any(family
+        .chain
+        .iter()
+        .map(|formula| formula_value(*formula, view, at)))
 }
 
 fn formula_value(formula: Formula, view: &View<'_>, at: i64) -> Vector {
@@ -89,10 +94,11 @@ fn formula_value(formula: Formula, view: &View<'_>, at: i64) -> Vector {
 
 fn services(view: &View<'_>, at: i64) -> Vector {
     let watched = |series: &&Series| {
-        series
-            .labels
-            .get("name")
-            .is_some_and(|name| WATCHED_SERVICES.iter().any(|known| known.eq_ignore_ascii_case(name)))
+        series.labels.get("name").is_some_and(|name| {
+            WATCHED_SERVICES
+                .iter()
+                .any(|known| known.eq_ignore_ascii_case(name))
+        })
     };
     let of = |name: &'static str| {
         view.series(name)
@@ -145,7 +151,9 @@ const BY_ID: &[&str] = &["container_id"];
 const BY_NAME: &[&str] = &["exported_namespace", "exported_pod", "exported_container"];
 
 /// The chain of a container's series and what identifies the container in each.
-fn container_series(family: &ContainerFamily) -> impl Iterator<Item = (&'static [&'static str], &'static str)> {
+fn container_series(
+    family: &ContainerFamily,
+) -> impl Iterator<Item = (&'static [&'static str], &'static str)> {
     [(BY_ID, family.series), (BY_NAME, family.series)]
         .into_iter()
         .chain(family.recorded.map(|recorded| (BY_ID, recorded)))
@@ -350,7 +358,11 @@ mod tests {
     #[test]
     fn the_containers_query_gives_hello_wins_commit_by_its_id() {
         let database = database();
-        let answer = instant(QueryName::Containers, &database.view(), Utc::now().timestamp_millis());
+        let answer = instant(
+            QueryName::Containers,
+            &database.view(),
+            Utc::now().timestamp_millis(),
+        );
         let commits = of_quantity(&answer, "commit");
         assert_eq!(commits.len(), 1);
         assert_eq!(commits[0].0["container_id"], "containerd://1");
@@ -361,7 +373,11 @@ mod tests {
     #[test]
     fn kubelet_and_containerd_run() {
         let database = database();
-        let answer = instant(QueryName::Services, &database.view(), Utc::now().timestamp_millis());
+        let answer = instant(
+            QueryName::Services,
+            &database.view(),
+            Utc::now().timestamp_millis(),
+        );
         for service in ["kubelet", "containerd"] {
             let states: Vec<_> = of_quantity(&answer, "state")
                 .into_iter()

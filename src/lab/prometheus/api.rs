@@ -1,6 +1,6 @@
 //! The HTTP API of Prometheus, as far as drainboard asks it.
 
-use super::answers::{Vector, instant};
+use super::answers::instant;
 use super::scrape::SCRAPE_INTERVAL;
 use super::series::{Database, Labels};
 use crate::sources::prometheus::catalogue::{QueryName, queries};
@@ -65,18 +65,15 @@ struct Parameters(HashMap<String, String>);
 
 impl Parameters {
     fn read(form: &[u8]) -> Self {
-        Self(
-            url_pairs(form)
-                .into_iter()
-                .collect(),
-        )
+        Self(form_urlencoded::parse(form).into_owned().collect())
     }
 
     fn query(&self, prometheus: &Prometheus) -> Result<QueryName, Refusal> {
         let text = self.0.get("query").map_or("", String::as_str);
         if text.is_empty() {
             return Err(bad_data(
-                "invalid parameter \"query\": unknown position: parse error: no expression found in input".to_owned(),
+                "invalid parameter \"query\": unknown position: parse error: no expression found in input"
+                    .to_owned(),
             ));
         }
         prometheus.known.get(text).copied().ok_or_else(|| {
@@ -93,7 +90,11 @@ impl Parameters {
         let Some(text) = self.0.get(name) else {
             return Ok(None);
         };
-        let invalid = || bad_data(format!("invalid parameter \"{name}\": cannot parse \"{text}\" to a valid timestamp"));
+        let invalid = || {
+            bad_data(format!(
+                "invalid parameter \"{name}\": cannot parse \"{text}\" to a valid timestamp"
+            ))
+        };
         if let Ok(seconds) = text.parse::<f64>() {
             return millis(seconds).map(Some).ok_or_else(invalid);
         }
@@ -116,7 +117,9 @@ impl Parameters {
             .ok()
             .and_then(|number| millis(number * factor))
             .ok_or_else(|| {
-                bad_data(format!("invalid parameter \"step\": cannot parse \"{text}\" to a valid duration"))
+                bad_data(format!(
+                    "invalid parameter \"step\": cannot parse \"{text}\" to a valid duration"
+                ))
             })?;
         if step <= 0 {
             return Err(bad_data(
@@ -158,7 +161,9 @@ async fn query_range(
     let name = parameters.query(&prometheus)?;
     let required = |name| {
         parameters.time(name)?.ok_or_else(|| {
-            bad_data(format!("invalid parameter \"{name}\": cannot parse \"\" to a valid timestamp"))
+            bad_data(format!(
+                "invalid parameter \"{name}\": cannot parse \"\" to a valid timestamp"
+            ))
         })
     };
     let (start, end, step) = (required("start")?, required("end")?, parameters.step()?);
@@ -176,7 +181,7 @@ async fn query_range(
     let mut matrix: BTreeMap<Labels, Vec<Value>> = BTreeMap::new();
     let mut at = start;
     while at <= end {
-        let answer: Vector = instant(name, &view, at);
+        let answer = instant(name, &view, at);
         for (labels, value) in answer {
             matrix.entry(labels).or_default().push(point(at, value));
         }
@@ -231,35 +236,4 @@ async fn targets(State(prometheus): State<Prometheus>) -> Response {
         })
         .collect();
     success(json!({"activeTargets": active, "droppedTargets": []}))
-}
-
-/// The pairs of a URL-encoded form.
-fn url_pairs(form: &[u8]) -> Vec<(String, String)> {
-    form.split(|byte| *byte == b'&')
-        .filter(|pair| !pair.is_empty())
-        .map(|pair| {
-            let split = pair.iter().position(|byte| *byte == b'=').unwrap_or(pair.len());
-            let (name, value) = pair.split_at(split);
-            (decoded(name), decoded(value.get(1..).unwrap_or_default()))
-        })
-        .collect()
-}
-
-fn decoded(text: &[u8]) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.iter().copied();
-    while let Some(byte) = rest.next() {
-        match byte {
-            b'+' => bytes.push(b' '),
-            b'%' => {
-                let digits = [rest.next().unwrap_or(0), rest.next().unwrap_or(0)];
-                let number = std::str::from_utf8(&digits)
-                    .ok()
-                    .and_then(|digits| u8::from_str_radix(digits, 16).ok());
-                bytes.extend(number);
-            }
-            other => bytes.push(other),
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }

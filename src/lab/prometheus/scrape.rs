@@ -39,7 +39,11 @@ impl Scraper {
         let mut at = now - TimeDelta::hours(1);
         while at < now {
             self.scrape_all(at);
-            at += if at < now - DENSE_PAST { PAST_STEP } else { interval };
+            at += if at < now - DENSE_PAST {
+                PAST_STEP
+            } else {
+                interval
+            };
         }
         self.scrape_all(now);
     }
@@ -114,7 +118,10 @@ fn target_labels(machine: &Machine, pods: &[Arc<RunningPod>], address: SocketAdd
     let exporter = pods
         .iter()
         .find(|pod| &*pod.app == "prometheus-windows-exporter")
-        .map_or_else(|| format!("windows-exporter-{}", machine.name), |pod| pod.name.to_string());
+        .map_or_else(
+            || format!("windows-exporter-{}", machine.name),
+            |pod| pod.name.to_string(),
+        );
     [
         ("container", "windows-exporter"),
         ("endpoint", "metrics"),

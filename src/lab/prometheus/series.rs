@@ -151,9 +151,13 @@ mod tests {
     use crate::lab::exporter::Exposition;
 
     fn target() -> Labels {
-        [("instance", "192.168.10.25:9182"), ("job", "windows-exporter"), ("pod", "exporter")]
-            .map(|(name, value)| (name.to_owned(), value.to_owned()))
-            .into()
+        [
+            ("instance", "192.168.10.25:9182"),
+            ("job", "windows-exporter"),
+            ("pod", "exporter"),
+        ]
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .into()
     }
 
     fn scraped(value: f64) -> Vec<Family> {

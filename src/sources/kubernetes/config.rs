@@ -305,3 +305,99 @@ fn without_user_information(url: &http::Uri) -> String {
         _ => text.to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn file(content: &serde_json::Value) -> tempfile::NamedTempFile {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), content.to_string()).unwrap();
+        file
+    }
+
+    async fn refused(content: &serde_json::Value) -> String {
+        let file = file(content);
+        let choice = Choice {
+            kubeconfig: Some(file.path().to_owned()),
+            ..Choice::default()
+        };
+        let Err(problem) = open(choice).await else {
+            panic!("this kubeconfig should not work")
+        };
+        format!("{} → {}", problem.what, problem.next_step)
+    }
+
+    #[test]
+    fn in_a_list_of_files_the_first_that_says_something_wins_and_missing_ones_are_skipped() {
+        let first =
+            file(&json!({"current-context": "a", "contexts": [{"name": "a", "context": {"cluster": "c"}}]}));
+        let second =
+            file(&json!({"current-context": "b", "contexts": [{"name": "b", "context": {"cluster": "c"}}]}));
+        let list = [
+            PathBuf::from("/nonexistent/kubeconfig"),
+            first.path().to_owned(),
+            second.path().to_owned(),
+        ];
+        let whole = merged(&list).unwrap().unwrap();
+        assert_eq!(whole.current_context.as_deref(), Some("a"));
+        let names: Vec<_> = whole
+            .contexts
+            .iter()
+            .map(|context| context.name.as_str())
+            .collect();
+        assert_eq!(names, ["a", "b"]);
+        assert!(merged(&list[..1]).unwrap().is_none());
+    }
+
+    #[tokio::test]
+    async fn what_a_context_names_but_is_not_there_is_told() {
+        let missing_cluster = json!({"current-context": "lab",
+            "contexts": [{"name": "lab", "context": {"cluster": "gone", "user": "u"}}]});
+        assert_eq!(
+            refused(&missing_cluster).await,
+            "context `lab` names the cluster `gone`, which is not there → add the cluster, or choose another context"
+        );
+        let missing_authority = json!({"current-context": "lab",
+            "contexts": [{"name": "lab", "context": {"cluster": "c", "user": "u"}}],
+            "clusters": [{"name": "c", "cluster": {"server": "https://127.0.0.1:1",
+                "certificate-authority": "/nonexistent/ca.crt"}}]});
+        let problem = refused(&missing_authority).await;
+        assert!(
+            problem.contains("certificate authority of context `lab` cannot be loaded: /nonexistent/ca.crt"),
+            "{problem}"
+        );
+        let no_context = json!({"contexts": [{"name": "lab", "context": {"cluster": "c"}}]});
+        assert_eq!(
+            refused(&no_context).await,
+            "the kubeconfig has no current context → choose one with `--context NAME`: lab"
+        );
+    }
+
+    #[tokio::test]
+    async fn a_token_file_that_is_gone_is_named() {
+        let problem = refused(&json!({"current-context": "lab",
+            "contexts": [{"name": "lab", "context": {"cluster": "c", "user": "u"}}],
+            "clusters": [{"name": "c", "cluster": {"server": "https://127.0.0.1:1"}}],
+            "users": [{"name": "u", "user": {"tokenFile": "/nonexistent/token"}}]}))
+        .await;
+        assert!(
+            problem.contains("the token file /nonexistent/token cannot be read"),
+            "{problem}"
+        );
+    }
+
+    #[test]
+    fn a_password_in_the_server_url_is_not_shown() {
+        let shown = |url: &str| without_user_information(&url.parse().unwrap());
+        assert_eq!(
+            shown("https://admin:s3cret@192.168.10.23:6443/"),
+            "https://192.168.10.23:6443"
+        );
+        assert_eq!(
+            shown("https://rancher.example.com/k8s/clusters/c-1"),
+            "https://rancher.example.com/k8s/clusters/c-1"
+        );
+    }
+}

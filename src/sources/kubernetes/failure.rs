@@ -316,6 +316,37 @@ mod tests {
     }
 
     #[test]
+    fn a_wrong_authority_is_told_from_a_server_that_is_away() {
+        let of = |cause: rustls::Error| {
+            // As hyper hands it up: wrapped in I/O errors.
+            let wrapped = std::io::Error::other(std::io::Error::new(std::io::ErrorKind::InvalidData, cause));
+            Failure::of_client(&kube::Error::Service(Box::new(wrapped)))
+        };
+        let scope = Scope {
+            context: "lab".into(),
+            ..Scope::default()
+        };
+        let wrong = of(rustls::Error::InvalidCertificate(
+            rustls::CertificateError::UnknownIssuer,
+        ));
+        let problem = wrong.problem(&asked(), &scope);
+        assert!(
+            problem
+                .what
+                .contains("signed by an authority that this kubeconfig does not trust"),
+            "{problem:?}"
+        );
+        assert!(problem.next_step.contains("certificate-authority"), "{problem:?}");
+        let refused = of(rustls::Error::AlertReceived(
+            rustls::AlertDescription::CertificateExpired,
+        ));
+        assert!(matches!(refused, Failure::Credentials(_)), "{refused:?}");
+        let away = std::io::Error::new(std::io::ErrorKind::ConnectionRefused, "refused");
+        let away = Failure::of_client(&kube::Error::Service(Box::new(away)));
+        assert_eq!(away, Failure::Unreachable("refused".to_owned()));
+    }
+
+    #[test]
     fn a_plugin_that_fails_is_quoted_without_its_environment() {
         let out = std::process::Command::new("sh")
             .args([

@@ -11,7 +11,7 @@ use crate::domain::node_state::NodeState;
 use crate::domain::object::Os;
 use crate::domain::severity::Severity;
 use crate::domain::text::sanitise;
-use crate::domain::{Name, Timestamp, format, memory};
+use crate::domain::{Name, Timestamp, format};
 use crate::store::cluster::windows_version;
 use crate::store::join::Joins;
 use crate::store::order::{SUMS, Summand};
@@ -503,15 +503,5 @@ impl<'a> TableRow for NodeRow<'a> {
                 (None, _) => Summand::Absent,
             }
         })
-    }
-}
-
-/// How much the commit of a node matters, the eviction line included.
-pub fn node_commit_severity(ratio: f64, left_bytes: Option<f64>) -> Severity {
-    let by_ratio = commit_severity(ratio);
-    if left_bytes.is_some_and(memory::beyond_eviction_line) {
-        by_ratio.max(Severity::Critical)
-    } else {
-        by_ratio
     }
 }

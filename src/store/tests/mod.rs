@@ -2,5 +2,6 @@
 
 mod cluster;
 mod generations;
+mod pages;
 mod sources_off;
 mod tables;

@@ -1,0 +1,262 @@
+//! The lab in this process: an embedded API server on loopback, and everything that lives in its cluster.
+
+use super::apiserver::{ApiServer, ApiServerOptions, User};
+use super::article;
+use super::backends::Backends;
+use super::client::LabClient;
+use super::controllers::Controllers;
+use super::error::LabError;
+use super::exporter::{self, EXPORTER_PORT};
+use super::kubelet::node_object::KUBELET_PORT;
+use super::kubelet::{Fleet, server};
+use super::metrics_api;
+use super::prometheus::{self, Database, PROMETHEUS_PORT, Scraper};
+use super::seed::{Ownership, Seed, pasts};
+use super::timings::Timings;
+use super::world::World;
+use crate::domain::object::Os;
+use crate::lab::LAB_ANNOTATION;
+use crate::lab::client::{Merge, ObjectPath};
+use axum::Router;
+use axum::http::StatusCode;
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::{Client, Config};
+use serde_json::json;
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+/// How the lab plays.
+#[derive(Clone, Copy, Debug)]
+pub struct LabOptions {
+    /// The article's durations are divided by this; 1 is real time.
+    pub speed: f64,
+    /// Port of the API server on loopback; 0 takes a free one.
+    pub port: u16,
+}
+
+impl Default for LabOptions {
+    fn default() -> Self {
+        Self { speed: 1.0, port: 0 }
+    }
+}
+
+/// A service of the simulated cluster that can be switched off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Switch {
+    /// Prometheus.
+    Prometheus,
+    /// windows_exporter of the Windows node.
+    Exporter,
+    /// metrics-server.
+    MetricsApi,
+}
+
+/// A running lab. Everything ends when it is stopped or dropped.
+pub struct Lab {
+    server: ApiServer,
+    kubeconfig: String,
+    world: World,
+    backends: Backends,
+    database: Database,
+    cancel: CancellationToken,
+    tasks: JoinSet<()>,
+}
+
+/// Longest wait for the cluster to be there.
+const START_TIMEOUT: Duration = Duration::from_secs(60);
+
+impl Lab {
+    /// Starts the article's cluster and waits until its pods run.
+    ///
+    /// # Errors
+    /// When the API server cannot be started, or the cluster is not there within a minute.
+    pub async fn start(options: LabOptions) -> Result<Self, LabError> {
+        let backends = Backends::default();
+        let server = ApiServer::start(ApiServerOptions {
+            port: options.port,
+            backends: backends.clone(),
+            ..ApiServerOptions::default()
+        })
+        .await
+        .map_err(LabError::ApiServer)?;
+        let kubeconfig = server.kubeconfig(User::Admin);
+        let client = LabClient::new(client_of(&kubeconfig).await?);
+        let timings = Timings::new(options.speed);
+        let world = World::new(article::machines(chrono::Utc::now()));
+        let mark = json!({"metadata": {"annotations": {LAB_ANNOTATION: "embedded"}}});
+        client
+            .patch(&ObjectPath::namespace("kube-system"), Merge::Plain, &mark)
+            .await?;
+
+        let fleet = Fleet::new(client.clone(), world.clone(), timings, pasts());
+        let seed = Seed {
+            ownership: Ownership::Given,
+            real_monitoring: false,
+        };
+        seed.plant(&client, &fleet).await?;
+        let mut lab = Self {
+            server,
+            kubeconfig,
+            world,
+            backends,
+            database: Database::default(),
+            cancel: CancellationToken::new(),
+            tasks: JoinSet::new(),
+        };
+        lab.register_kubelets();
+        lab.tasks.spawn(fleet.run(lab.cancel.clone()));
+        lab.tasks
+            .spawn(Controllers::new(client, timings).run(lab.cancel.clone()));
+        lab.wait_until_running().await?;
+        lab.start_monitoring();
+        Ok(lab)
+    }
+
+    fn register_kubelets(&self) {
+        for machine in self.world.machines() {
+            let address = SocketAddr::new(IpAddr::V4(machine.address), KUBELET_PORT);
+            self.backends
+                .register(address, server::router(self.world.clone()));
+        }
+    }
+
+    fn start_monitoring(&mut self) {
+        self.set(Switch::Exporter, true);
+        let scraper = Scraper {
+            world: self.world.clone(),
+            backends: self.backends.clone(),
+            database: self.database.clone(),
+        };
+        scraper.tell_the_past();
+        self.tasks.spawn(scraper.run(self.cancel.clone()));
+        self.set(Switch::Prometheus, true);
+        self.set(Switch::MetricsApi, true);
+    }
+
+    async fn wait_until_running(&self) -> Result<(), LabError> {
+        let wanted: usize = article::workloads()
+            .iter()
+            .map(|workload| workload.pods.len())
+            .sum();
+        let running = async {
+            while self.world.pods().len() < wanted {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        tokio::time::timeout(START_TIMEOUT, running)
+            .await
+            .map_err(|_| LabError::NotReady {
+                seconds: START_TIMEOUT.as_secs(),
+                missing: format!("{} of {wanted} pods run", self.world.pods().len()),
+            })
+    }
+
+    /// URL of the API server.
+    pub fn api_url(&self) -> &str {
+        self.server.url()
+    }
+
+    /// A kubeconfig with every right, as YAML.
+    pub fn kubeconfig(&self) -> &str {
+        &self.kubeconfig
+    }
+
+    /// The API server: other users, faults, the writes so far.
+    pub fn api(&self) -> &ApiServer {
+        &self.server
+    }
+
+    /// What runs in the cluster.
+    pub fn world(&self) -> &World {
+        &self.world
+    }
+
+    /// Switches a service on or off.
+    pub fn set(&self, switch: Switch, on: bool) {
+        match switch {
+            Switch::Prometheus => {
+                let pod = self.world.pod("monitoring", article::PROMETHEUS_POD);
+                let Some(pod) = pod else { return };
+                let address = SocketAddr::new(IpAddr::V4(pod.address), PROMETHEUS_PORT);
+                self.answer(address, on.then(|| prometheus::router(self.database.clone())));
+            }
+            Switch::Exporter => {
+                for machine in self.world.machines() {
+                    if machine.os == Os::Windows {
+                        let address = SocketAddr::new(IpAddr::V4(machine.address), EXPORTER_PORT);
+                        let router = || exporter::router(self.world.clone(), &machine.name);
+                        self.answer(address, on.then(router));
+                    }
+                }
+            }
+            Switch::MetricsApi => {
+                let router = if on {
+                    metrics_api::router(self.world.clone())
+                } else {
+                    // what the aggregator says when the service behind an APIService is gone
+                    Router::new()
+                        .fallback(|| async { (StatusCode::SERVICE_UNAVAILABLE, "service unavailable\n") })
+                };
+                self.server
+                    .aggregated()
+                    .register(metrics_api::GROUP, metrics_api::VERSION, router);
+            }
+        }
+    }
+
+    fn answer(&self, address: SocketAddr, router: Option<Router>) {
+        match router {
+            Some(router) => self.backends.register(address, router),
+            None => self.backends.remove(&address),
+        }
+    }
+
+    /// Stops everything.
+    pub async fn stop(mut self) {
+        self.cancel.cancel();
+        while self.tasks.join_next().await.is_some() {}
+        self.server.stop().await;
+    }
+}
+
+/// A client for this kubeconfig, without hidden retries.
+pub(super) async fn client_of(kubeconfig: &str) -> Result<Client, LabError> {
+    let refused = |reason: String| LabError::Kubeconfig {
+        path: PathBuf::from("of the lab"),
+        reason,
+    };
+    let parsed = Kubeconfig::from_yaml(kubeconfig).map_err(|error| refused(error.to_string()))?;
+    let mut config = Config::from_custom_kubeconfig(parsed, &KubeConfigOptions::default())
+        .await
+        .map_err(|error| refused(error.to_string()))?;
+    config.default_retry = false;
+    Client::try_from(config).map_err(|error| refused(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use k8s_openapi::api::core::v1::Pod;
+    use kube::Api;
+    use kube::api::ListParams;
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn the_articles_cluster_is_there_within_seconds() {
+        let begun = std::time::Instant::now();
+        let lab = Lab::start(LabOptions {
+            speed: 20.0,
+            ..LabOptions::default()
+        })
+        .await
+        .unwrap();
+        eprintln!("up after {:?}", begun.elapsed());
+        let client = client_of(lab.kubeconfig()).await.unwrap();
+        let pods: Api<Pod> = Api::namespaced(client, "win-demo");
+        let all = pods.list(&ListParams::default()).await.unwrap();
+        assert_eq!(all.items.len(), 7);
+        lab.stop().await;
+    }
+}

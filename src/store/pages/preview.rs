@@ -1,0 +1,162 @@
+//! A few lines about the selected row, below its table.
+
+use super::measured;
+use crate::domain::cpu_maximum::CpuMaximum;
+use crate::domain::measurement::{NodeQuantity, ServiceState};
+use crate::domain::memory::{EVICTION_LINE_BYTES, commit_severity};
+use crate::domain::node::Node;
+use crate::domain::object::Os;
+use crate::domain::pod::{ContainerKind, Pod};
+use crate::domain::text::sanitise;
+use crate::domain::{Timestamp, format};
+use crate::store::Store;
+use crate::store::columns::cells::{
+    ABSENT, bytes, gauge, glyph_of, plain, reading, role_of, sparkline, whole,
+};
+use crate::store::join::Joins;
+use crate::store::view::{Line, Role, RowKey, Span};
+
+/// Cells of an hour.
+const HOUR_CELLS: u16 = 30;
+
+impl Store {
+    /// Lines about a row; none if it is gone.
+    pub fn preview(&self, key: &RowKey, now: Timestamp) -> Vec<Line> {
+        let joins = self.joins(now);
+        match key {
+            RowKey::Node(name) => self.cluster.node(name).map(|node| of_node(joins, node)),
+            RowKey::Pod { namespace, name, uid } => {
+                let id = (Some(namespace.clone()), name.clone());
+                let pod = self.cluster.pods.find(&id).filter(|pod| pod.uid == *uid);
+                pod.map(|pod| of_pod(joins, pod))
+            }
+        }
+        .unwrap_or_default()
+    }
+}
+
+/// `commit 5.0 GiB of 16 GiB (31 %, charged)   working set 2.4 GiB   page file ≈ 8.0 GiB …`, then the hour.
+fn of_node(joins: Joins<'_>, node: &Node) -> Vec<Line> {
+    let now = joins.now;
+    let facts = joins.node_facts(node);
+    if node.os != Some(Os::Windows) {
+        let mut line = plain("working set ", Role::Muted);
+        line.extend(bytes(&facts.working_set, now, Role::Text));
+        line.push(Span::new("   CPU ", Role::Muted));
+        line.extend(reading(&facts.cpu_ratio, now, Role::Text, |ratio| {
+            format::percent(*ratio)
+        }));
+        line.extend(cpus(node));
+        line.push(Span::new(format!("   {}", sanitise(&node.os_image)), Role::Muted));
+        return vec![line];
+    }
+    let mut first = plain("commit ", Role::Muted);
+    first.extend(measured_without_source(&facts.commit, |commit| {
+        let mut text = format::bytes_long(whole(commit));
+        if let (Some(limit), Some(ratio)) = (facts.commit_limit.value(), facts.commit_ratio.value()) {
+            let limit = format::bytes_long(whole(*limit));
+            text.push_str(&format!(" of {limit} ({}, charged)", format::percent(*ratio)));
+        }
+        let severity = facts
+            .commit_ratio
+            .value()
+            .map(|ratio| commit_severity(*ratio))
+            .unwrap_or_default();
+        plain(text, role_of(severity, Role::Text))
+    }));
+    first.push(Span::new("   working set ", Role::Muted));
+    first.extend(bytes(&facts.working_set, now, Role::Text));
+    first.push(Span::new("   page file ", Role::Muted));
+    first.extend(reading(&facts.page_file, now, Role::Text, |value| {
+        format!("≈ {} (limit − RAM)", format::bytes_long(whole(*value)))
+    }));
+    first.extend(cpus(node));
+    for (service, state) in &facts.services {
+        let (glyph, role) = match state.value().map(|found| found.state) {
+            Some(ServiceState::Running) => ("●", Role::Ok),
+            Some(ServiceState::Stopped | ServiceState::Paused) => ("✖", Role::Error),
+            Some(_) => ("▲", Role::Warn),
+            None => (ABSENT, Role::Absent),
+        };
+        first.push(Span::new(format!("   {service} "), Role::Muted));
+        first.push(Span::new(glyph, role));
+    }
+    let mut second = plain("last hour  commit ", Role::Muted);
+    let scale = facts.commit_limit.value().copied().unwrap_or(1.0);
+    for (label, quantity, scale, role) in [
+        ("", NodeQuantity::Commit, scale, Role::Series1),
+        ("   CPU ", NodeQuantity::CpuRatio, 1.0, Role::Series2),
+    ] {
+        second.push(Span::new(label, Role::Muted));
+        match joins.history(&node.name, quantity) {
+            [] => second.push(Span::new(ABSENT, Role::Absent)),
+            points => second.push(Span::new(sparkline(points, now, HOUR_CELLS, scale), role)),
+        }
+    }
+    let line = format::bytes_long(EVICTION_LINE_BYTES);
+    second.push(Span::new(format!("   eviction line at {line} left"), Role::Muted));
+    vec![first, second]
+}
+
+fn measured_without_source(
+    reading: &crate::domain::reading::Reading<f64>,
+    value: impl FnOnce(f64) -> Line,
+) -> Line {
+    match reading.value() {
+        Some(held) => value(*held),
+        None => measured(reading, Timestamp::UNIX_EPOCH, |_| Line::new()),
+    }
+}
+
+fn cpus(node: &Node) -> Line {
+    match node.capacity.cpu_millicores {
+        Some(millicores) => {
+            let cpus = crate::domain::cpu_maximum::cpu_text(millicores);
+            plain(format!("   {cpus} CPUs"), Role::Muted)
+        }
+        None => Line::new(),
+    }
+}
+
+/// A line for each container.
+fn of_pod(joins: Joins<'_>, pod: &Pod) -> Vec<Line> {
+    let now = joins.now;
+    let windows = joins.cluster.os_of(pod) == Some(Os::Windows);
+    pod.containers
+        .iter()
+        .filter(|container| container.kind != ContainerKind::Init)
+        .map(|container| {
+            let facts = joins.container_facts(pod, container);
+            let mut line = plain(format!("{}  ", sanitise(&container.name)), Role::Text);
+            if windows {
+                line.push(Span::new("commit ", Role::Muted));
+                line.extend(bytes(&facts.commit, now, Role::Text));
+                line.push(Span::new(" ", Role::Muted));
+                match &facts.commit_to_limit {
+                    ratio if ratio.value().is_some() => line.extend(gauge(ratio, now, commit_severity, 10)),
+                    _ if container.limits.memory_bytes.is_none() => {
+                        line.push(Span::new("no limit", Role::Warn));
+                    }
+                    _ => {}
+                }
+            }
+            line.push(Span::new("   working set ", Role::Muted));
+            line.extend(bytes(&facts.working_set, now, Role::Text));
+            if let (true, Ok(cpus), Some(limit)) =
+                (windows, joins.cpus_of(pod), container.limits.cpu_millicores)
+            {
+                let arithmetic = CpuMaximum::arithmetic(limit, cpus).unwrap_or_default();
+                line.push(Span::new(format!("   {arithmetic}"), Role::Muted));
+            }
+            if let Some(last) = &container.last_termination {
+                let code = crate::domain::exit_code::text(last.exit_code, joins.cluster.os_of(pod));
+                let glyph = glyph_of(crate::domain::severity::Severity::Warning).unwrap_or_default();
+                line.push(Span::new(
+                    format!("   {glyph} last exit {}", sanitise(&code)),
+                    Role::Warn,
+                ));
+            }
+            line
+        })
+        .collect()
+}
