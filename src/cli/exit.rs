@@ -51,12 +51,12 @@ pub enum CliError {
     /// The source that was asked for could not be read.
     #[error("{}", Told(.0))]
     Unreadable(Problem),
-    /// The simulated cluster.
-    #[error(transparent)]
-    Lab(#[from] LabError),
     /// The screens could not be shown.
     #[error(transparent)]
     Screens(#[from] TuiError),
+    /// The simulated cluster could not be started, or refused.
+    #[error(transparent)]
+    Lab(#[from] LabError),
     /// Standard output is gone or full.
     #[error("the output could not be written: {0}")]
     Output(#[from] std::io::Error),
@@ -66,8 +66,10 @@ impl CliError {
     /// How the command ends.
     pub const fn outcome(&self) -> Outcome {
         match self {
-            Self::Usage(_) | Self::Lab(LabError::ForeignFile { .. }) => Outcome::Usage,
-            Self::Unreadable(_) | Self::Lab(_) | Self::Screens(_) | Self::Output(_) => Outcome::Unreadable,
+            Self::Usage(_) | Self::Lab(LabError::ForeignFile { .. } | LabError::NotALab { .. }) => {
+                Outcome::Usage
+            }
+            Self::Lab(_) | Self::Unreadable(_) | Self::Screens(_) | Self::Output(_) => Outcome::Unreadable,
         }
     }
 }

@@ -27,7 +27,7 @@ mod request;
 mod router;
 mod selectors;
 mod table;
-mod tls;
+pub(in crate::lab) mod tls;
 mod update;
 mod users;
 mod watch;
@@ -49,6 +49,7 @@ use k8s_openapi::ByteString;
 use router::Server;
 use serde_json::{Value, json};
 use std::io;
+use std::net::Ipv4Addr;
 use std::sync::Arc;
 use tls::{Endpoint, Identity};
 use users::Users;
@@ -88,7 +89,7 @@ impl ApiServer {
     /// # Errors
     /// When the port cannot be opened or the certificates cannot be made.
     pub async fn start(options: ApiServerOptions) -> io::Result<Self> {
-        let identity = Identity::generate()?;
+        let identity = Identity::generate(&["127.0.0.1", "localhost"])?;
         let server = Server {
             objects: Objects::new(options.history),
             backends: options.backends,
@@ -105,7 +106,7 @@ impl ApiServer {
                 .map_err(|failure| io::Error::other(failure.message))?;
         }
         let app = Router::new().fallback(router::handle).with_state(server.clone());
-        let endpoint = Endpoint::open(options.port, &identity, app).await?;
+        let endpoint = Endpoint::open((Ipv4Addr::LOCALHOST, options.port).into(), &identity, app).await?;
         let url = format!("https://{}", endpoint.address());
         Ok(Self {
             url,
