@@ -73,6 +73,15 @@ impl Workload {
             });
             spec["volumes"] = Value::Array(volumes.collect());
         }
+        if self.restricted {
+            spec["securityContext"] = json!({
+                "runAsNonRoot": true, "runAsUser": 65532, "seccompProfile": {"type": "RuntimeDefault"},
+            });
+            for container in spec["containers"].as_array_mut().into_iter().flatten() {
+                container["securityContext"] =
+                    json!({"allowPrivilegeEscalation": false, "capabilities": {"drop": ["ALL"]}});
+            }
+        }
         if self.os == Os::Windows {
             spec["os"] = json!({"name": "windows"});
         }

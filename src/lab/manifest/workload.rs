@@ -72,6 +72,7 @@ pub struct Workload {
     pub(super) host_process_user: Option<&'static str>,
     pub(super) runtime_class: bool,
     pub(super) critical: bool,
+    pub(super) restricted: bool,
 }
 
 impl Workload {
@@ -91,6 +92,7 @@ impl Workload {
             host_process_user: None,
             runtime_class: false,
             critical: false,
+            restricted: false,
         }
     }
 
@@ -149,6 +151,13 @@ impl Workload {
     #[must_use]
     pub fn label(mut self, key: &'static str, value: &'static str) -> Self {
         self.labels.push((key, value));
+        self
+    }
+
+    /// Its Linux pods fit a namespace at the `restricted` level of Pod Security.
+    #[must_use]
+    pub fn restricted(mut self) -> Self {
+        self.restricted = true;
         self
     }
 
