@@ -27,10 +27,10 @@ pub struct CommandLine {
     #[command(flatten)]
     pub screen: ScreenArgs,
     /// Print one frame of the screens as text and exit
-    #[arg(long, value_name = "COLUMNSxLINES")]
+    #[arg(long, global = true, value_name = "COLUMNSxLINES")]
     pub snapshot: Option<FrameSize>,
     /// Pane that --snapshot prints: nodes, pods, node/NAME or pod/NAMESPACE/NAME
-    #[arg(long, default_value = "nodes")]
+    #[arg(long, global = true, value_name = "PANE", default_value = "nodes")]
     pub pane: Pane,
     /// The command; without one the screens open.
     #[command(subcommand)]

@@ -1,5 +1,4 @@
-//! `drainboard demo`: a simulated cluster in this process, over real HTTP on loopback, with the screens on it or
-//! alone for other programs.
+//! `drainboard demo`: the simulated cluster with the screens on it, or alone for other programs.
 
 use super::args::DemoArgs;
 use super::exit::{CliError, Outcome};
@@ -10,26 +9,23 @@ use crate::lab::serve::serve;
 use crate::sources::SourcesOptions;
 use crate::tui::{Pane, TuiOptions};
 use std::io::Write;
-use tempfile::NamedTempFile;
 
-/// Starts the cluster, opens the screens on it, or prints one frame of them, and stops it.
+/// Starts the lab and opens the screens on it, or prints one frame of them.
 ///
 /// # Errors
-/// The cluster cannot be started; what the screens say.
-pub async fn run(
-    options: SourcesOptions,
+/// The lab cannot be started; what the screens say.
+pub async fn screens_on_lab(
     demo: &DemoArgs,
+    mut options: SourcesOptions,
     frame: Option<(FrameSize, &Pane)>,
     look: &TuiOptions,
 ) -> Result<Outcome, CliError> {
     let lab = Lab::start(lab_options(demo)).await?;
-    // The sources read a file, here as everywhere; it is gone when the demo ends.
-    let mut kubeconfig = NamedTempFile::new()?;
-    kubeconfig.write_all(lab.kubeconfig().as_bytes())?;
-    let options = SourcesOptions {
-        kubeconfig: Some(kubeconfig.path().to_owned()),
-        ..options
-    };
+    // the sources read a file, like everybody else; it holds a token and is gone with the demo
+    let mut file = tempfile::Builder::new().prefix("drainboard-demo-").tempfile()?;
+    file.write_all(lab.kubeconfig().as_bytes())?;
+    options.kubeconfig = Some(file.path().to_owned());
+    options.context = None;
     let outcome = match frame {
         Some((size, pane)) => snapshot::run(options, size, pane, look).await,
         None => screens::run(options, look).await,
@@ -38,11 +34,11 @@ pub async fn run(
     outcome
 }
 
-/// Runs the cluster alone until a signal ends it; its kubeconfig is written to `--kubeconfig`.
+/// Runs the lab alone until a signal ends it.
 ///
 /// # Errors
-/// The file is somebody else's, or the cluster cannot be started.
-pub async fn serve_alone(options: &SourcesOptions, demo: &DemoArgs) -> Result<Outcome, CliError> {
+/// The kubeconfig is somebody else's, or the lab cannot be started.
+pub async fn serve_alone(demo: &DemoArgs, options: &SourcesOptions) -> Result<Outcome, CliError> {
     let Some(kubeconfig) = &options.kubeconfig else {
         return Err(CliError::Usage(
             "demo --serve needs --kubeconfig FILE, to write it there".to_owned(),

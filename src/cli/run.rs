@@ -23,9 +23,10 @@ pub async fn run(line: CommandLine) -> Result<Outcome, CliError> {
         (Some(Command::Nodes(print)), _) => nodes::run(options, print.output).await,
         (Some(Command::Pods(print)), _) => pods::run(options, print.output).await,
         (Some(Command::Check), _) => check::run(options).await,
-        (Some(Command::Demo(demo)), _) if demo.serve => demo::serve_alone(&options, &demo).await,
-        (Some(Command::Demo(demo)), size) => {
-            demo::run(options, &demo, size.map(|size| (size, &line.pane)), &look).await
+        (Some(Command::Demo(args)), _) if args.serve => demo::serve_alone(&args, &options).await,
+        (Some(Command::Demo(args)), size) => {
+            let frame = size.map(|size| (size, &line.pane));
+            demo::screens_on_lab(&args, options, frame, &look).await
         }
         (Some(Command::Lab(command)), _) => lab::run(&command, options).await,
         (None, Some(size)) => snapshot::run(options, size, &line.pane, &look).await,
