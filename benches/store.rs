@@ -66,7 +66,9 @@ impl Interned {
             namespaces: names(NAMESPACES, &|index| format!("team-{index:03}")),
             states: ["Running".into(), "CrashLoopBackOff".into(), "Pending".into()],
             container: "app".into(),
-            images: names(400, &|index| format!("registry.example/team/service-{index}:2026.{index}")),
+            images: names(400, &|index| {
+                format!("registry.example/team/service-{index}:2026.{index}")
+            }),
             label_keys: ["app.kubernetes.io/name".into(), "pod-template-hash".into()],
             owner_kind: "ReplicaSet".into(),
             nothing: "".into(),
@@ -122,9 +124,18 @@ impl Interned {
         Pod {
             uid: format!("{hash:08x}-0000-4000-8000-{index:012x}").into(),
             namespace: self.namespaces[index * NAMESPACES / PODS].clone(),
-            name: format!("service-{service}-{:010x}-{:05x}", service * 7919, index & 0xf_ffff).into(),
+            name: format!(
+                "service-{service}-{:010x}-{:05x}",
+                service * 7919,
+                index & 0xf_ffff
+            )
+            .into(),
             node: Some(self.nodes[node].clone()),
-            os: Some(if node.is_multiple_of(WINDOWS_EVERY) { Os::Windows } else { Os::Linux }),
+            os: Some(if node.is_multiple_of(WINDOWS_EVERY) {
+                Os::Windows
+            } else {
+                Os::Linux
+            }),
             phase: Phase::Running,
             state: self.states[state].clone(),
             reason: self.nothing.clone(),
@@ -171,7 +182,10 @@ impl Interned {
             f64::from(u32::try_from((index + seed).wrapping_mul(7919) % 1000).unwrap_or(0)) * f64::from(scale)
         };
         let node_quantities: &[(NodeQuantity, u32)] = if windows {
-            &[(NodeQuantity::Commit, 10 << 20), (NodeQuantity::CommitLimit, 80 << 20)]
+            &[
+                (NodeQuantity::Commit, 10 << 20),
+                (NodeQuantity::CommitLimit, 80 << 20),
+            ]
         } else {
             &[(NodeQuantity::WorkingSet, 10 << 20), (NodeQuantity::CpuCores, 1)]
         };
@@ -198,7 +212,10 @@ impl Interned {
                 (ContainerQuantity::CpuCores, 1),
             ]
         } else {
-            &[(ContainerQuantity::WorkingSet, 100_000), (ContainerQuantity::CpuCores, 1)]
+            &[
+                (ContainerQuantity::WorkingSet, 100_000),
+                (ContainerQuantity::CpuCores, 1),
+            ]
         };
         for (index, pod) in pods.iter().enumerate() {
             if windows != (pod.os == Some(Os::Windows)) {
@@ -252,17 +269,31 @@ fn full(interned: &Interned, pods: &[Pod]) -> Store {
         tell(&mut store, source, Payload::Begin(scope.clone()));
         answers(&mut store, source);
     }
-    let nodes = (0..NODES).map(|index| Change::Upsert(interned.node(index))).collect();
+    let nodes = (0..NODES)
+        .map(|index| Change::Upsert(interned.node(index)))
+        .collect();
     tell(&mut store, Source::Kubernetes, Payload::Nodes(nodes));
     for page in pods.chunks(PAGE) {
         let page = page.iter().cloned().map(Change::Upsert).collect();
         tell(&mut store, Source::Kubernetes, Payload::Pods(page));
     }
     for watched in Watched::ALL {
-        tell(&mut store, Source::Kubernetes, Payload::Watch(watched, WatchState::Live));
+        tell(
+            &mut store,
+            Source::Kubernetes,
+            Payload::Watch(watched, WatchState::Live),
+        );
     }
-    tell(&mut store, Source::Prometheus, Payload::Measurements(interned.round(pods, true, 0)));
-    tell(&mut store, Source::MetricsApi, Payload::Measurements(interned.round(pods, false, 0)));
+    tell(
+        &mut store,
+        Source::Prometheus,
+        Payload::Measurements(interned.round(pods, true, 0)),
+    );
+    tell(
+        &mut store,
+        Source::MetricsApi,
+        Payload::Measurements(interned.round(pods, false, 0)),
+    );
     store
 }
 
@@ -287,7 +318,11 @@ fn sorted(column: &str) -> TableQuery {
 /// Resident memory of this process, MiB; 0 where `/proc` does not tell.
 fn resident_mib() -> usize {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
-    let pages: usize = statm.split(' ').nth(1).and_then(|pages| pages.parse().ok()).unwrap_or(0);
+    let pages: usize = statm
+        .split(' ')
+        .nth(1)
+        .and_then(|pages| pages.parse().ok())
+        .unwrap_or(0);
     pages * 4096 >> 20
 }
 
@@ -295,15 +330,23 @@ fn benches(criterion: &mut Criterion) {
     let interned = Interned::new();
     let before = resident_mib();
     let mut store = {
-        let mut store = full(&interned, &(0..PODS).map(|index| interned.pod(index, 0)).collect::<Vec<_>>());
+        let mut store = full(
+            &interned,
+            &(0..PODS).map(|index| interned.pod(index, 0)).collect::<Vec<_>>(),
+        );
         window(&mut store, &sorted("ws"));
         store
     };
-    println!("resident: {} MiB for {PODS} pods, one table sorted", resident_mib() - before);
+    println!(
+        "resident: {} MiB for {PODS} pods, one table sorted",
+        resident_mib() - before
+    );
     let pods: Vec<Pod> = (0..PODS).map(|index| interned.pod(index, 0)).collect();
 
     let plain = TableQuery::default();
-    criterion.bench_function("window, nothing changed", |bench| bench.iter(|| window(&mut store, &plain)));
+    criterion.bench_function("window, nothing changed", |bench| {
+        bench.iter(|| window(&mut store, &plain))
+    });
 
     let by_ws = sorted("ws");
     for (name, query) in [("natural order", &plain), ("sorted by ws", &by_ws)] {
@@ -325,7 +368,14 @@ fn benches(criterion: &mut Criterion) {
         });
     }
 
-    for filter in ["service-12", "'node-00042", "!service-1", "commit>80%", "node:pool-3 ws>50Mi", "zzzz"] {
+    for filter in [
+        "service-12",
+        "'node-00042",
+        "!service-1",
+        "commit>80%",
+        "node:pool-3 ws>50Mi",
+        "zzzz",
+    ] {
         criterion.bench_function(&format!("filter `{filter}`"), |bench| {
             let query = filtered(filter);
             let store = RefCell::new(&mut store);

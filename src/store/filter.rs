@@ -146,7 +146,7 @@ impl<C: Copy> Filter<C> {
         let (_, rows) = split_selector(text);
         for term in rows.split_whitespace() {
             match Test::parse::<R>(term) {
-                Ok(test) => filter.tests.extend(test),
+                Ok(understood) => filter.tests.extend(understood),
                 Err(error) => first_error = first_error.or(Some(error)),
             }
         }

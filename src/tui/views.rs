@@ -48,12 +48,15 @@ impl Views for Store {
         self.position(kind, query, key)
     }
 
-    fn page(&self, _key: &RowKey, _now: Timestamp) -> Option<Page> {
-        None
+    fn page(&self, key: &RowKey, now: Timestamp) -> Option<Page> {
+        match key {
+            RowKey::Node(name) => self.node_page(name, now),
+            RowKey::Pod { namespace, name, .. } => self.pod_page(namespace, name, now),
+        }
     }
 
-    fn preview(&self, _key: &RowKey, _now: Timestamp) -> Vec<Line> {
-        Vec::new()
+    fn preview(&self, key: &RowKey, now: Timestamp) -> Vec<Line> {
+        self.preview(key, now)
     }
 
     fn yaml(&self, key: &DetailKey) -> Option<Result<&str, &str>> {

@@ -222,3 +222,57 @@ fn field_text(object: &Value, field: &str) -> String {
         _ => String::new(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn object(labels: &Value) -> Value {
+        json!({ "metadata": { "name": "p", "labels": labels }, "spec": { "nodeName": "win-1" } })
+    }
+
+    #[test]
+    fn every_term_must_match() {
+        let hello = object(&json!({ "app": "hello", "tier": "web" }));
+        let matches = |selector: &str| LabelSelector::parse(selector).unwrap().matches(&hello);
+        assert!(matches("") && matches("app") && matches("app=hello,tier in (web, db)"));
+        assert!(matches("other!=x") && matches("!other") && matches("tier notin (db)"));
+        assert!(!matches("app=hello,tier=db") && !matches("!app") && !matches("other in (x)"));
+    }
+
+    #[test]
+    fn an_absent_flag_is_false_and_an_unknown_field_is_refused() {
+        let node = json!({ "spec": {} });
+        let selector = FieldSelector::parse("spec.unschedulable=false", "Node").unwrap();
+        assert!(selector.matches(&node));
+        assert_eq!(
+            FieldSelector::parse("spec.podCIDR=x", "Node").unwrap_err().code,
+            400
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn noise_is_read_or_refused_and_never_a_panic(noise in "\\PC{0,40}") {
+            if let Err(failure) = LabelSelector::parse(&noise) {
+                prop_assert_eq!(failure.code, 400);
+            }
+            if let Err(failure) = FieldSelector::parse(&noise, "Pod") {
+                prop_assert_eq!(failure.code, 400);
+            }
+        }
+
+        #[test]
+        fn a_label_is_found_by_its_own_value_and_by_no_other(name in "[a-z]{1,8}", value in "[a-z]{1,8}") {
+            let labelled = object(&json!({ name.as_str(): value }));
+            let matches = |selector: String| LabelSelector::parse(&selector).unwrap().matches(&labelled);
+            let (found, other, longer) =
+                (format!("{name}={value}"), format!("{name}!={value}"), format!("{name}={value}x"));
+            prop_assert!(matches(found));
+            prop_assert!(!matches(other));
+            prop_assert!(!matches(longer));
+        }
+    }
+}

@@ -17,12 +17,23 @@ fn shown(page: &Page) -> String {
             Body::Lines(lines) => out.extend(lines.iter().map(roles)),
             Body::Table(heads, rows) => {
                 out.push(heads.iter().map(|head| head.0).collect::<Vec<_>>().join(" | "));
-                out.extend(rows.iter().map(|row| row.iter().map(roles).collect::<Vec<_>>().join(" | ")));
+                out.extend(
+                    rows.iter()
+                        .map(|row| row.iter().map(roles).collect::<Vec<_>>().join(" | ")),
+                );
             }
             Body::Chart(series) => out.extend(series.iter().map(|series| {
-                let values: Vec<String> =
-                    series.points.iter().map(|point| format!("{:.2}", point.1)).collect();
-                format!("{} [{}] now {}", series.label, values.join(" "), roles(&series.now))
+                let values: Vec<String> = series
+                    .points
+                    .iter()
+                    .map(|point| format!("{:.2}", point.1))
+                    .collect();
+                format!(
+                    "{} [{}] now {}",
+                    series.label,
+                    values.join(" "),
+                    roles(&series.now)
+                )
             })),
         }
     }
@@ -74,8 +85,20 @@ fn told() -> Told {
     ];
     told.say(Source::Prometheus, Payload::History(history));
     let events = vec![
-        event("Node", None, WIN, "Rebooted", "Node rebooted,\u{1b}[31m boot id: 11"),
-        event("Pod", Some("win-demo"), POD, "Pulled", "Container image already present"),
+        event(
+            "Node",
+            None,
+            WIN,
+            "Rebooted",
+            "Node rebooted,\u{1b}[31m boot id: 11",
+        ),
+        event(
+            "Pod",
+            Some("win-demo"),
+            POD,
+            "Pulled",
+            "Container image already present",
+        ),
     ];
     told.say(Source::Kubernetes, Payload::Events(upserts(events)));
     told
@@ -84,7 +107,12 @@ fn told() -> Told {
 #[test]
 fn the_page_of_the_windows_node() {
     let mut told = told();
-    let mut host = pod("kube-system", "kube-proxy-windows-z9qdq", Some(WIN), Some(Os::Windows));
+    let mut host = pod(
+        "kube-system",
+        "kube-proxy-windows-z9qdq",
+        Some(WIN),
+        Some(Os::Windows),
+    );
     host.host_process = true;
     told.say(Source::Kubernetes, Payload::Pods(vec![Change::Upsert(host)]));
     let detail = NodeDetail {
@@ -102,8 +130,15 @@ fn the_page_of_the_windows_node() {
 fn the_page_of_a_linux_node_has_no_windows_sections() {
     let told = told();
     let page = told.store.node_page(&"k8s-lab-node-1".into(), now()).unwrap();
-    let titles: Vec<&str> = page.sections.iter().map(|section| section.title.as_str()).collect();
-    assert!(!titles.contains(&"services") && !titles.contains(&"last hour"), "{titles:?}");
+    let titles: Vec<&str> = page
+        .sections
+        .iter()
+        .map(|section| section.title.as_str())
+        .collect();
+    assert!(
+        !titles.contains(&"services") && !titles.contains(&"last hour"),
+        "{titles:?}"
+    );
     assert!(!shown(&page).contains("commit"));
 }
 
@@ -120,7 +155,12 @@ fn the_page_of_a_windows_pod() {
         finished_at: Some(ago(2530)),
     }));
     told.say(Source::Kubernetes, Payload::Pods(vec![Change::Upsert(crashed)]));
-    let waiting = shown(&told.store.pod_page(&"win-demo".into(), &POD.into(), now()).unwrap());
+    let waiting = shown(
+        &told
+            .store
+            .pod_page(&"win-demo".into(), &POD.into(), now())
+            .unwrap(),
+    );
     assert!(waiting.contains("being fetched…"));
     let detail = PodDetail {
         grace_period_seconds: Some(30),
@@ -131,16 +171,32 @@ fn the_page_of_a_windows_pod() {
         }]),
         volumes: Box::new([("data".into(), "claim reports".into())]),
     };
-    told.say(Source::Kubernetes, Payload::Detail(pod_key(), Ok(Detail::Pod(detail))));
-    insta::assert_snapshot!(shown(&told.store.pod_page(&"win-demo".into(), &POD.into(), now()).unwrap()));
+    told.say(
+        Source::Kubernetes,
+        Payload::Detail(pod_key(), Ok(Detail::Pod(detail))),
+    );
+    insta::assert_snapshot!(shown(
+        &told
+            .store
+            .pod_page(&"win-demo".into(), &POD.into(), now())
+            .unwrap()
+    ));
 }
 
 #[test]
 fn a_detail_that_could_not_be_had_says_why_on_the_page() {
     let mut told = told();
     let problem = "pods is forbidden: no right to get them";
-    told.say(Source::Kubernetes, Payload::Detail(pod_key(), Err(problem.into())));
-    let page = shown(&told.store.pod_page(&"win-demo".into(), &POD.into(), now()).unwrap());
+    told.say(
+        Source::Kubernetes,
+        Payload::Detail(pod_key(), Err(problem.into())),
+    );
+    let page = shown(
+        &told
+            .store
+            .pod_page(&"win-demo".into(), &POD.into(), now())
+            .unwrap(),
+    );
     assert_eq!(page.matches(problem).count(), 2, "{page}");
     let yaml = DetailKey::Yaml(
         crate::sources::event::Kind::Pod,
@@ -151,7 +207,10 @@ fn a_detail_that_could_not_be_had_says_why_on_the_page() {
         },
     );
     assert_eq!(told.store.yaml(&yaml), None);
-    told.say(Source::Kubernetes, Payload::Detail(yaml.clone(), Ok(Detail::Yaml("kind: Pod\n".into()))));
+    told.say(
+        Source::Kubernetes,
+        Payload::Detail(yaml.clone(), Ok(Detail::Yaml("kind: Pod\n".into()))),
+    );
     assert_eq!(told.store.yaml(&yaml), Some(Ok("kind: Pod\n")));
 }
 
@@ -203,5 +262,12 @@ fn the_header_says_how_each_source_is() {
         Some("scraping pod monitoring/exporter-x → see that it runs")
     );
     assert_eq!(header.days_to_patch_tuesday, 3);
-    assert_eq!((header.counts.nodes, header.counts.windows_nodes, header.counts.pods), (4, 1, 3));
+    assert_eq!(
+        (
+            header.counts.nodes,
+            header.counts.windows_nodes,
+            header.counts.pods
+        ),
+        (4, 1, 3)
+    );
 }
