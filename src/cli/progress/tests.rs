@@ -94,7 +94,11 @@ fn when_prometheus_is_down_the_exporter_is_waited_for() {
     is(&mut progress, Exporter, Starting);
     assert_eq!(progress.still_waiting(), [Exporter]);
     is(&mut progress, Exporter, Connected);
-    assert_eq!(progress.still_waiting(), [Exporter], "connected, but no samples yet");
+    assert_eq!(
+        progress.still_waiting(),
+        [Exporter],
+        "connected, but no samples yet"
+    );
     measures(&mut progress, Exporter);
     assert!(progress.is_settled());
 }
