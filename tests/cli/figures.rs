@@ -232,7 +232,7 @@ async fn a_snapshot_has_exactly_its_lines_and_no_escapes() {
     let article = Article::begin().await;
     for (size, height, pane, word) in [
         ("120x40", 40, "nodes", "5.4 %"),
-        ("80x24", 24, "pods", "win-demo"),
+        ("80x24", 24, "pods", "COMMIT ÷ LIMIT"),
         ("60x15", 15, "node/k8s-lab-win-1", "k8s-lab-win-1"),
     ] {
         let ended = article.drainboard(["--snapshot", size, "--pane", pane]).await;
