@@ -6,7 +6,7 @@ use super::series::{Database, Labels};
 use crate::sources::prometheus::catalogue::{QueryName, queries};
 use crate::sources::prometheus::matcher::Matcher;
 use axum::extract::{RawForm, State};
-use axum::http::{StatusCode, header};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
