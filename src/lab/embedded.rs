@@ -132,7 +132,7 @@ impl Lab {
             backends: self.backends.clone(),
             database: self.prometheus.database.clone(),
         };
-        scraper.tell_the_past();
+        scraper.tell_the_past(chrono::Utc::now());
         self.tasks.spawn(scraper.run(self.cancel.clone()));
         self.set(Switch::Prometheus, true);
         let follower = self
@@ -176,6 +176,11 @@ impl Lab {
     /// The API server: other users, faults, the writes so far.
     pub fn api(&self) -> &ApiServer {
         &self.server
+    }
+
+    /// Who answers at which address of the cluster: something else can be put there.
+    pub fn backends(&self) -> &Backends {
+        &self.backends
     }
 
     /// What runs in the cluster.

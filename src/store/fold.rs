@@ -254,7 +254,9 @@ mod tests {
                 match &change {
                     Change::Restart => {
                         relisting = true;
-                        plain.values_mut().for_each(|row| row.1 = false);
+                        for row in plain.values_mut() {
+                            row.1 = false;
+                        }
                     }
                     Change::Synced if relisting => {
                         relisting = false;

@@ -49,9 +49,8 @@ impl<'a> Joins<'a> {
     /// A measured quantity of a node: bytes, ratio 0..1, or seconds since 1970.
     pub fn node(&self, node: &Node, quantity: NodeQuantity) -> Reading<f64> {
         let sources = match (node.os, quantity) {
-            (_, NodeQuantity::WorkingSet | NodeQuantity::CpuCores) => API_ONLY,
             (Some(Os::Windows), NodeQuantity::CpuRatio) => WINDOWS_USAGE,
-            (_, NodeQuantity::CpuRatio) => API_ONLY,
+            (_, NodeQuantity::WorkingSet | NodeQuantity::CpuCores | NodeQuantity::CpuRatio) => API_ONLY,
             (Some(Os::Windows), _) => WINDOWS_ONLY,
             (Some(Os::Linux), _) => return Reading::Absent(Absence::NotOnThisOs),
             (None, _) => return Reading::Absent(Absence::NoSample),
@@ -366,8 +365,9 @@ fn plus(sum: Reading<f64>, next: Reading<f64>) -> Reading<f64> {
             source,
             sampled_at: first.min(second),
         },
-        (Reading::Absent(_), next @ Reading::Present { .. }) => next,
-        (Reading::Absent(Absence::NoSample), next) => next,
+        (Reading::Absent(_), next @ Reading::Present { .. }) | (Reading::Absent(Absence::NoSample), next) => {
+            next
+        }
         (sum, _) => sum,
     }
 }

@@ -53,11 +53,8 @@ impl ContainerSamples {
 }
 
 /// Two instances may tell of one object (a scrape configured twice, a target that moved): the newer counts.
-fn newer(held: Option<Sample>, sample: Sample) -> Option<Sample> {
-    match held {
-        Some(held) if held.at >= sample.at => Some(held),
-        _ => Some(sample),
-    }
+fn newer(held: Option<Sample>, sample: Sample) -> Sample {
+    held.filter(|held| held.at >= sample.at).unwrap_or(sample)
 }
 
 /// One round of one source.
@@ -80,9 +77,8 @@ impl Round {
         for measurement in measurements.nodes {
             let held = round.raw.entry(measurement.node).or_default();
             let value = held.values.get(&measurement.quantity).copied();
-            if let Some(sample) = newer(value, measurement.sample) {
-                held.values.insert(measurement.quantity, sample);
-            }
+            held.values
+                .insert(measurement.quantity, newer(value, measurement.sample));
         }
         for service in measurements.services {
             round
@@ -113,7 +109,7 @@ impl Round {
                 ContainerKey::Id(id) => round.ids.entry(id).or_default(),
             };
             let held = samples.slot(measurement.quantity);
-            *held = newer(*held, measurement.sample);
+            *held = Some(newer(*held, measurement.sample));
         }
         round.by_pod = round.raw.keys().any(|key| matches!(key, NodeKey::Pod(..)));
         round.resolve(finder);
@@ -127,9 +123,8 @@ impl Round {
             let Some(node) = finder.node_of(key) else { continue };
             let held = self.nodes.entry(node).or_default();
             for (quantity, sample) in &samples.values {
-                if let Some(sample) = newer(held.values.get(quantity).copied(), *sample) {
-                    held.values.insert(*quantity, sample);
-                }
+                let known = held.values.get(quantity).copied();
+                held.values.insert(*quantity, newer(known, *sample));
             }
             for service in &samples.services {
                 let known = held
@@ -187,7 +182,7 @@ impl Round {
     }
 
     /// The container's sample of this quantity. A sample older than the pod is of an earlier pod of the same
-    /// name (StatefulSets) and does not count.
+    /// name (`StatefulSet`) and does not count.
     pub fn container(&self, pod: &Pod, container: &Container, quantity: ContainerQuantity) -> Option<Sample> {
         let named = self.pod(pod).iter().find(|(name, _)| *name == container.name);
         let named = named.and_then(|(_, samples)| samples.get(quantity));
@@ -203,14 +198,12 @@ impl Round {
 }
 
 fn of_container(samples: &mut Vec<(Name, ContainerSamples)>, container: Name) -> &mut ContainerSamples {
-    let index = match samples.iter().position(|(name, _)| *name == container) {
-        Some(index) => index,
-        None => {
-            samples.reserve_exact(1);
-            samples.push((container, ContainerSamples::default()));
-            samples.len() - 1
-        }
-    };
+    let known = samples.iter().position(|(name, _)| *name == container);
+    let index = known.unwrap_or_else(|| {
+        samples.reserve_exact(1);
+        samples.push((container, ContainerSamples::default()));
+        samples.len() - 1
+    });
     &mut samples[index].1
 }
 

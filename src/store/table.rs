@@ -349,6 +349,7 @@ impl Store {
         Some(line)
     }
 
+    /// `no Windows pods in namespace shop with labels app=web`.
     fn nothing_there(&self, what: &str, query: &TableQuery) -> String {
         let os = match query.os {
             OsScope::All => "",
@@ -356,25 +357,26 @@ impl Store {
             OsScope::Linux => "Linux ",
         };
         let scope = self.scope();
-        let mut text = format!("no {os}{what}");
-        if what == "pods" {
-            if let Some(namespace) = &scope.namespace {
-                text.push_str(&format!(" in namespace {namespace}"));
-            }
-            if !scope.pod_selector.is_empty() {
-                text.push_str(&format!(" with labels {}", scope.pod_selector));
-            }
-        }
+        let namespace = scope.namespace.filter(|_| what == "pods");
+        let namespace = namespace
+            .map(|name| format!(" in namespace {name}"))
+            .unwrap_or_default();
+        let labels = if what == "pods" && !scope.pod_selector.is_empty() {
+            format!(" with labels {}", scope.pod_selector)
+        } else {
+            String::new()
+        };
+        let text = format!("no {os}{what}{namespace}{labels}");
         sanitise(&text).into_owned()
     }
 }
 
-fn node_row<'a>(joins: Joins<'a>, slot: u32) -> Option<NodeRow<'a>> {
+fn node_row(joins: Joins<'_>, slot: u32) -> Option<NodeRow<'_>> {
     let node = joins.cluster.nodes.get(slot)?;
     Some(NodeRow { joins, node })
 }
 
-fn pod_row<'a>(joins: Joins<'a>, slot: u32) -> Option<PodRow<'a>> {
+fn pod_row(joins: Joins<'_>, slot: u32) -> Option<PodRow<'_>> {
     let pod = joins.cluster.pods.get(slot)?;
     Some(PodRow { joins, pod })
 }

@@ -56,7 +56,12 @@ fn value(reading: &Value, source: &str) -> f64 {
     (reading["value"].as_f64().unwrap() * 100.0).round() / 100.0
 }
 
-const MIB: f64 = 1_048_576.0;
+/// A reading in bytes as whole MiB.
+#[track_caller]
+fn mib(reading: &Value, source: &str) -> f64 {
+    assert_eq!(reading["unit"], "bytes", "{reading}");
+    (value(reading, source) / 1_048_576.0).round()
+}
 
 /// The figures that a Windows node has from any source that measures it.
 #[track_caller]
@@ -76,8 +81,8 @@ fn is_the_article_s_node(node: &Value, source: &str) {
 
 #[track_caller]
 fn is_the_article_s_hello(container: &Value, source: &str) {
-    assert_eq!(value(&container["commit_bytes"], source) / MIB, 98.0);
-    assert_eq!(value(&container["working_set_bytes"], source) / MIB, 42.0);
+    assert_eq!(mib(&container["commit_bytes"], source), 98.0);
+    assert_eq!(mib(&container["working_set_bytes"], source), 42.0);
     assert_eq!(value(&container["commit_to_limit"], source), 0.38);
     assert_eq!(container["memory_limit_bytes"], 268_435_456);
     assert_eq!(container["cpu_limit_millicores"], 500);
@@ -108,7 +113,7 @@ async fn with_the_metrics_api_alone_commit_is_absent_and_not_zero() {
     article.lab.set(Switch::Prometheus, false);
     article.lab.set(Switch::Exporter, false);
     let hello = article.hello_win().await;
-    assert_eq!(value(&hello["working_set_bytes"], "metrics.k8s.io") / MIB, 41.0);
+    assert_eq!(mib(&hello["working_set_bytes"], "metrics.k8s.io"), 41.0);
     for field in ["commit_bytes", "commit_to_limit"] {
         assert!(hello[field]["absent"].is_string(), "{hello}");
         assert_eq!(hello[field]["value"], Value::Null);
@@ -227,7 +232,7 @@ async fn a_snapshot_has_exactly_its_lines_and_no_escapes() {
     let article = Article::begin().await;
     for (size, height, pane, word) in [
         ("120x40", 40, "nodes", "5.4 %"),
-        ("80x24", 24, "pods", "win-demo"),
+        ("80x24", 24, "pods", "COMMIT ÷ LIMIT"),
         ("60x15", 15, "node/k8s-lab-win-1", "k8s-lab-win-1"),
     ] {
         let ended = article.drainboard(["--snapshot", size, "--pane", pane]).await;

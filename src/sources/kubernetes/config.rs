@@ -304,6 +304,9 @@ fn is_on_this_machine(url: &http::Uri) -> bool {
     let Ok(address) = host.parse::<IpAddr>() else {
         return host == "localhost";
     };
+    if address.is_loopback() {
+        return true;
+    }
     let any: IpAddr = match address {
         IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
         IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),

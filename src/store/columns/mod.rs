@@ -85,7 +85,7 @@ pub trait Column<R: TableRow>: Copy + Eq + 'static {
     /// The row's number in this unit's base; `None` if it is absent or the column has no such unit.
     fn number(self, row: &R, unit: Unit) -> Option<f64>;
     /// The row's text, free of control characters; `None` if it is absent or the column is one of numbers.
-    fn text<'a>(self, row: &'a R) -> Option<Cow<'a, str>>;
+    fn text(self, row: &R) -> Option<Cow<'_, str>>;
     /// What the row is sorted by.
     fn sort_key(self, row: &R) -> SortKey {
         let key = match self.head().units.first() {

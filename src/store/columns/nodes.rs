@@ -7,7 +7,7 @@ use super::{Column, Head, HeadParts, TableRow, Unit, elapsed};
 use crate::domain::measurement::NodeQuantity;
 use crate::domain::memory::commit_severity;
 use crate::domain::node::Node;
-use crate::domain::node_state::NodeState;
+use crate::domain::node_state::{LEASE_AMBER_SECONDS, LEASE_RED_SECONDS, NodeState};
 use crate::domain::object::Os;
 use crate::domain::severity::Severity;
 use crate::domain::text::sanitise;
@@ -181,9 +181,9 @@ impl NodeRow<'_> {
         match self.joins.cluster.lease_age(&self.node.name, self.joins.now) {
             Ok(age) => {
                 let severity = match age {
-                    ..crate::domain::node_state::LEASE_AMBER_SECONDS => Severity::Fine,
-                    ..crate::domain::node_state::LEASE_RED_SECONDS => Severity::Warning,
-                    _ => Severity::Critical,
+                    ..LEASE_AMBER_SECONDS => Severity::Fine,
+                    LEASE_AMBER_SECONDS..LEASE_RED_SECONDS => Severity::Warning,
+                    LEASE_RED_SECONDS.. => Severity::Critical,
                 };
                 plain(format!("{age} s"), role_of(severity, Role::Text))
             }
@@ -216,6 +216,7 @@ impl<'a> Column<NodeRow<'a>> for NodeColumn {
     /// The node nearest to its commit limit first: that is what the operator came to see.
     const OWN_ORDER: Option<(Self, Direction)> = Some((Self::Commit, Direction::Descending));
 
+    #[expect(clippy::too_many_lines, reason = "one entry a column")]
     fn head(self) -> Head {
         use Align::{Left, Right};
         const TEXT: &[Unit] = &[];
@@ -475,7 +476,7 @@ fn joined(names: &[Name]) -> String {
     names.join(",")
 }
 
-impl<'a> TableRow for NodeRow<'a> {
+impl TableRow for NodeRow<'_> {
     type Column = NodeColumn;
 
     fn key(&self) -> RowKey {

@@ -223,7 +223,7 @@ impl PodRow<'_> {
         )
     }
 
-    /// The QoS class in words that say what it is made of, since it has no effect in the Windows kernel.
+    /// The `QoS` class in words that say what it is made of, since it has no effect in the Windows kernel.
     fn resources(&self) -> &'static str {
         let mut containers = self.running().peekable();
         if containers.peek().is_none() {
@@ -280,6 +280,7 @@ impl<'a> Column<PodRow<'a>> for PodColumn {
     ];
     const OWN_ORDER: Option<(Self, Direction)> = None;
 
+    #[expect(clippy::too_many_lines, reason = "one entry a column")]
     fn head(self) -> Head {
         use Align::{Left, Right};
         const TEXT: &[Unit] = &[];
@@ -513,7 +514,7 @@ impl<'a> Column<PodRow<'a>> for PodColumn {
     }
 }
 
-impl<'a> TableRow for PodRow<'a> {
+impl TableRow for PodRow<'_> {
     type Column = PodColumn;
 
     fn key(&self) -> RowKey {

@@ -19,6 +19,7 @@ use crate::store::columns::{Column, cells};
 use crate::store::facts::ContainerFacts;
 use crate::store::join::Joins;
 use crate::store::view::{Align, Line, Page, Role, Section, Span};
+use std::fmt::Write as _;
 
 const BAR_CELLS: u16 = 10;
 
@@ -255,10 +256,11 @@ fn ended(termination: &Termination, os: Option<Os>, now: Timestamp) -> Line {
     let ago = ago.map(|ago| format!(" {ago}")).unwrap_or_default();
     let mut text = format!("ended{ago}: exit {}", exit_code::text(termination.exit_code, os));
     if let Some(signal) = termination.signal.filter(|signal| *signal != 0) {
-        text.push_str(&format!(", signal {signal}"));
+        // Writing to a String cannot fail.
+        let _ = write!(text, ", signal {signal}");
     }
     if !termination.reason.is_empty() {
-        text.push_str(&format!(", reason {}", sanitise(&termination.reason)));
+        let _ = write!(text, ", reason {}", sanitise(&termination.reason));
     }
     let mut line = plain(sanitise(&text), role_of(severity, Role::Text));
     if let (Some(started), Some(finished)) = (termination.started_at, termination.finished_at) {

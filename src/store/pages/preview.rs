@@ -15,6 +15,7 @@ use crate::store::columns::cells::{
 };
 use crate::store::join::Joins;
 use crate::store::view::{Line, Role, RowKey, Span};
+use std::fmt::Write as _;
 
 /// Cells of an hour.
 const HOUR_CELLS: u16 = 30;
@@ -55,7 +56,8 @@ fn of_node(joins: Joins<'_>, node: &Node) -> Vec<Line> {
         let mut text = format::bytes_long(whole(commit));
         if let (Some(limit), Some(ratio)) = (facts.commit_limit.value(), facts.commit_ratio.value()) {
             let limit = format::bytes_long(whole(*limit));
-            text.push_str(&format!(" of {limit} ({}, charged)", format::percent(*ratio)));
+            // Writing to a String cannot fail.
+            let _ = write!(text, " of {limit} ({}, charged)", format::percent(*ratio));
         }
         let severity = facts
             .commit_ratio

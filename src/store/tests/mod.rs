@@ -1,6 +1,7 @@
 //! Stories: given this cluster, when this happens, the operator sees that.
 
 mod cluster;
+mod filters;
 mod generations;
 mod pages;
 mod sources_off;

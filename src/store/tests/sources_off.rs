@@ -4,6 +4,7 @@ use super::cluster::*;
 use super::tables::filtered;
 use crate::domain::measurement::{Measurements, Missing, NodeKey, NodeQuantity, Quantity};
 use crate::domain::object::Os;
+use crate::domain::pod::Resources;
 use crate::domain::reading::{Absence, Source};
 use crate::sources::event::{Payload, Problem, SourcePhase, WatchState, Watched};
 use crate::store::view::{Direction, TableKind, TableQuery};
@@ -165,7 +166,7 @@ fn the_reason_is_the_one_that_helps() {
 
 #[test]
 fn commit_does_not_exist_on_linux_whatever_the_sources_say() {
-    let mut told = Told::article();
+    let told = Told::article();
     let facts = told.store.node_facts(now());
     for node in facts.iter().filter(|node| node.os == Some(Os::Linux)) {
         assert_eq!(
@@ -174,7 +175,7 @@ fn commit_does_not_exist_on_linux_whatever_the_sources_say() {
             "{}",
             node.name
         );
-        assert_eq!(node.working_set.value().is_some(), true, "{}", node.name);
+        assert!(node.working_set.value().is_some(), "{}", node.name);
     }
 }
 
@@ -211,7 +212,7 @@ fn zeros_of_host_process_pods_in_metrics_k8s_io_are_absent() {
 fn a_container_without_limit_is_marked_and_has_no_ratio() {
     let mut unlimited = pods();
     for pod in &mut unlimited {
-        pod.containers[0].limits = Default::default();
+        pod.containers[0].limits = Resources::default();
     }
     let mut told = Told::rows(nodes(), unlimited);
     told.measure(Source::Prometheus, article_windows(ago(12)));

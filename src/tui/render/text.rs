@@ -185,7 +185,7 @@ mod tests {
             Span::new("256Mi is the commit limit", Role::Text),
         ];
         let lines: Vec<String> = wrap(&line, 20).iter().map(flat).collect();
-        assert_eq!(lines, ["  memory 256Mi is the", "    commit limit"]);
+        assert_eq!(lines, ["  memory 256Mi is ", "    the commit limit"]);
     }
 
     proptest! {
