@@ -198,10 +198,17 @@ fn satisfies(atom: &Atom, text: &str, characters: &mut Vec<char>, matcher: &mut 
     atom.score(Utf32Str::new(text, characters), matcher).is_some()
 }
 
-/// Whether the text has the letters of a fuzzy term in their order. The greedy search finds that out as surely
-/// as the optimal one, which would rank the matches as well.
+/// Whether the text has the letters of a fuzzy term in their order. Rows are not ranked, so the matcher with its
+/// scores is needed only where letters have accents to fold; ASCII names, which are nearly all, are walked once.
 fn has_letters(atom: &Atom, text: &str, characters: &mut Vec<char>, matcher: &mut Matcher) -> bool {
     let needle = atom.needle_text();
+    if let (Utf32Str::Ascii(letters), true) = (needle, text.is_ascii()) {
+        let folds = !letters.iter().any(u8::is_ascii_uppercase);
+        let mut rest = text.bytes();
+        return letters.iter().all(|letter| {
+            rest.any(|byte| byte == *letter || (folds && byte.to_ascii_lowercase() == *letter))
+        });
+    }
     matcher.config.ignore_case = !needle.chars().any(char::is_uppercase);
     matcher.config.normalize = needle.is_ascii();
     matcher

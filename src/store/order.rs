@@ -304,12 +304,16 @@ impl Order {
             self.keys.fill(SortKey::Absent);
             return;
         }
-        for slot in &self.natural {
-            self.keys[*slot as usize] = rows.key(*slot);
+        // Keys side by side with their slots: sorting through the slots would miss the cache at each comparison.
+        let direction = self.direction.unwrap_or(Direction::Ascending);
+        let mut keyed: Vec<(SortKey, u32)> =
+            self.natural.iter().map(|slot| (rows.key(*slot), *slot)).collect();
+        // Stable, and from the natural order: rows with equal keys stay in it.
+        keyed.sort_by(|(a, _), (b, _)| a.compare(b, direction));
+        for (key, slot) in keyed {
+            self.keys[slot as usize] = key;
+            self.sorted.push(slot);
         }
-        self.sorted.extend_from_slice(&self.natural);
-        let order = Comparison::of(self.direction, &self.keys, &self.rank);
-        self.sorted.sort_unstable_by(|a, b| order.compare(*a, *b));
     }
 
     fn mend_shown(&mut self, rows: &mut impl Rows) {
