@@ -27,10 +27,10 @@ pub struct CommandLine {
     #[command(flatten)]
     pub screen: ScreenArgs,
     /// Print one frame of the screens as text and exit
-    #[arg(long, value_name = "COLUMNSxLINES")]
+    #[arg(long, global = true, value_name = "COLUMNSxLINES")]
     pub snapshot: Option<FrameSize>,
     /// Pane that --snapshot prints: nodes, pods, node/NAME or pod/NAMESPACE/NAME
-    #[arg(long, default_value = "nodes")]
+    #[arg(long, global = true, value_name = "PANE", default_value = "nodes")]
     pub pane: Pane,
     /// The command; without one the screens open.
     #[command(subcommand)]
@@ -131,12 +131,15 @@ pub enum LabCommand {
 /// The simulated nodes on a real API server.
 #[derive(Args, Clone, Debug, PartialEq)]
 pub struct AttachArgs {
-    /// Number of nodes
-    #[arg(long, value_name = "N", default_value_t = 4)]
-    pub nodes: u32,
+    /// Number of nodes, with --pods; without both it is the cluster of the article
+    #[arg(long, value_name = "N")]
+    pub nodes: Option<u32>,
     /// Number of pods
-    #[arg(long, value_name = "M", default_value_t = 54)]
-    pub pods: u32,
+    #[arg(long, value_name = "M")]
+    pub pods: Option<u32>,
+    /// Pod updates a second, for measuring
+    #[arg(long, value_name = "RATE", default_value = "0")]
+    pub churn: f64,
     /// How much faster than in the article things happen
     #[arg(long, value_name = "FACTOR", value_parser = speed, default_value = "1")]
     pub speed: f64,

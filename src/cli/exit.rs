@@ -1,5 +1,6 @@
 //! How a command ends.
 
+use crate::lab::error::LabError;
 use crate::sources::event::Problem;
 use crate::tui::TuiError;
 use std::fmt;
@@ -53,6 +54,9 @@ pub enum CliError {
     /// The screens could not be shown.
     #[error(transparent)]
     Screens(#[from] TuiError),
+    /// The simulated cluster could not be started, or refused.
+    #[error(transparent)]
+    Lab(#[from] LabError),
     /// Standard output is gone or full.
     #[error("the output could not be written: {0}")]
     Output(#[from] std::io::Error),
@@ -62,8 +66,10 @@ impl CliError {
     /// How the command ends.
     pub const fn outcome(&self) -> Outcome {
         match self {
-            Self::Usage(_) => Outcome::Usage,
-            Self::Unreadable(_) | Self::Screens(_) | Self::Output(_) => Outcome::Unreadable,
+            Self::Usage(_) | Self::Lab(LabError::ForeignFile { .. } | LabError::NotALab { .. }) => {
+                Outcome::Usage
+            }
+            Self::Lab(_) | Self::Unreadable(_) | Self::Screens(_) | Self::Output(_) => Outcome::Unreadable,
         }
     }
 }

@@ -4,8 +4,10 @@
 pub mod args;
 pub mod check;
 pub mod collect;
+pub mod demo;
 pub mod exit;
 pub mod json;
+pub mod lab;
 pub mod logging;
 pub mod nodes;
 pub mod output;
@@ -14,5 +16,6 @@ pub mod progress;
 pub mod prometheus_args;
 pub mod run;
 pub mod screens;
+pub mod signals;
 pub mod snapshot;
 pub mod values;

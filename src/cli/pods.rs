@@ -27,12 +27,17 @@ pub async fn run(options: SourcesOptions, format: OutputFormat) -> Result<Outcom
         history: false,
     };
     let mut collected = collect::about(Watched::Pods, options, demand).await?;
-    output::print_table(
-        &mut collected.store,
-        TableKind::Pods,
-        format == OutputFormat::Wide,
-        Utc::now(),
-    )?;
+    let now = Utc::now();
+    if format == OutputFormat::Json {
+        output::print_json(&document(&collected.store.pod_facts(now), now))?;
+    } else {
+        output::print_table(
+            &mut collected.store,
+            TableKind::Pods,
+            format == OutputFormat::Wide,
+            now,
+        )?;
+    }
     Ok(Outcome::Fine)
 }
 

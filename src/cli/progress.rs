@@ -1,7 +1,7 @@
 //! Which sources have answered or failed: when a command that prints once has all that it can get.
 
 use super::collect::Wanted;
-use crate::domain::reading::{Absence, Source};
+use crate::domain::reading::Source;
 use crate::sources::event::{Payload, SourceEvent, SourcePhase, WatchState, Watched};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,6 @@ pub struct Progress {
     phases: BTreeMap<Source, SourcePhase>,
     settled_watches: BTreeSet<Watched>,
     measured: BTreeSet<Source>,
-    history: bool,
     detail: bool,
 }
 
@@ -40,16 +39,9 @@ impl Progress {
             Payload::Watch(watched, _) => {
                 self.settled_watches.insert(*watched);
             }
-            // A round that has to wait for its second scrape is no answer yet.
-            Payload::Measurements(round)
-                if round
-                    .missing
-                    .iter()
-                    .all(|missing| missing.reason != Absence::NotYet) =>
-            {
+            Payload::Measurements(_) => {
                 self.measured.insert(event.source);
             }
-            Payload::History(_) => self.history = true,
             Payload::Detail(key, _) if self.wanted.detail.as_ref() == Some(key) => self.detail = true,
             _ => {}
         }
@@ -84,15 +76,9 @@ impl Progress {
         let wanted = self.wanted.demand.nodes || self.wanted.demand.containers;
         match self.phases.get(&source) {
             _ if !wanted => true,
-            Some(SourcePhase::Failed) => true,
-            // The exporter is off while Prometheus is well: that is known only once Prometheus has answered.
-            Some(SourcePhase::Off) => {
-                source != Source::Exporter || self.measured.contains(&Source::Prometheus)
-            }
-            Some(SourcePhase::Connected) => {
-                let history = self.history || !self.wanted.demand.history || source != Source::Prometheus;
-                history && self.measured.contains(&source)
-            }
+            // The exporter is off only once Prometheus has answered for its nodes, or where there is none.
+            Some(SourcePhase::Failed | SourcePhase::Off) => true,
+            Some(SourcePhase::Connected) => self.measured.contains(&source),
             Some(SourcePhase::Starting) | None => false,
         }
     }

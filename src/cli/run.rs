@@ -2,7 +2,7 @@
 
 use super::args::{Command, CommandLine};
 use super::exit::{CliError, Outcome};
-use super::{check, nodes, pods, screens, snapshot};
+use super::{check, demo, lab, nodes, pods, screens, snapshot};
 use crate::sources::SourcesOptions;
 use crate::tui::TuiOptions;
 
@@ -23,7 +23,12 @@ pub async fn run(line: CommandLine) -> Result<Outcome, CliError> {
         (Some(Command::Nodes(print)), _) => nodes::run(options, print.output).await,
         (Some(Command::Pods(print)), _) => pods::run(options, print.output).await,
         (Some(Command::Check), _) => check::run(options).await,
-        (Some(Command::Demo(_) | Command::Lab(_)), _) => Ok(Outcome::Usage),
+        (Some(Command::Demo(args)), _) if args.serve => demo::serve_alone(&args, &options).await,
+        (Some(Command::Demo(args)), size) => {
+            let frame = size.map(|size| (size, &line.pane));
+            demo::screens_on_lab(&args, options, frame, &look).await
+        }
+        (Some(Command::Lab(command)), _) => lab::run(&command, options).await,
         (None, Some(size)) => snapshot::run(options, size, &line.pane, &look).await,
         (None, None) => screens::run(options, &look).await,
     }

@@ -5,7 +5,7 @@ use super::exit::{CliError, Outcome};
 use super::output;
 use super::values::FrameSize;
 use crate::sources::SourcesOptions;
-use crate::sources::event::{Demand, DetailKey};
+use crate::sources::event::{Demand, DetailKey, Watched};
 use crate::tui::{self, Pane, TuiOptions};
 use chrono::Utc;
 use ratatui::layout::Size;
@@ -13,7 +13,7 @@ use ratatui::layout::Size;
 /// Prints exactly as many lines as the frame has, taken once each source has answered or failed.
 ///
 /// # Errors
-/// No usable kubeconfig, context or credentials; or the output is gone.
+/// No usable kubeconfig, context or credentials; what the pane is about cannot be read; or the output is gone.
 pub async fn run(
     options: SourcesOptions,
     size: FrameSize,
@@ -30,7 +30,19 @@ pub async fn run(
     let mut text = lines.join("\n");
     text.push('\n');
     output::print(&text)?;
-    Ok(Outcome::Fine)
+    match collect::unreadable(&collected.store, watched(pane)) {
+        // The frame says it too, but a script reads the exit code.
+        Some(problem) => Err(problem.into()),
+        None => Ok(Outcome::Fine),
+    }
+}
+
+/// The list that a pane cannot do without.
+const fn watched(pane: &Pane) -> Watched {
+    match pane {
+        Pane::Nodes | Pane::Node(_) => Watched::Nodes,
+        Pane::Pods | Pane::Pod(..) => Watched::Pods,
+    }
 }
 
 /// What the screens would ask for with this pane on top.

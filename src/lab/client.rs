@@ -119,6 +119,8 @@ pub enum Merge {
     Plain,
     /// Lists with a merge key (conditions, taints) are merged by it.
     Strategic,
+    /// RFC 6902: a list of operations.
+    Json,
 }
 
 impl LabClient {
@@ -159,7 +161,7 @@ impl LabClient {
             .await
     }
 
-    /// Patches the `status` of an object; `status` is the content below that key.
+    /// Patches the `status` of an object; `status` is the content below that key, or the operations.
     pub async fn patch_status(
         &self,
         path: &ObjectPath,
@@ -167,7 +169,10 @@ impl LabClient {
         status: &Value,
     ) -> Result<Value, LabError> {
         let url = format!("{path}/status");
-        let change = json!({ "status": status });
+        let change = match merge {
+            Merge::Plain | Merge::Strategic => json!({ "status": status }),
+            Merge::Json => status.clone(),
+        };
         self.send("patch status of", "PATCH", &url, merge.content_type(), &change)
             .await
     }
@@ -239,6 +244,7 @@ impl Merge {
         match self {
             Self::Plain => "application/merge-patch+json",
             Self::Strategic => "application/strategic-merge-patch+json",
+            Self::Json => "application/json-patch+json",
         }
     }
 }

@@ -24,6 +24,8 @@ use kube::{Client, Config};
 use serde_json::json;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -60,7 +62,7 @@ pub struct Lab {
     kubeconfig: String,
     world: World,
     backends: Backends,
-    database: Database,
+    prometheus: PrometheusPod,
     cancel: CancellationToken,
     tasks: JoinSet<()>,
 }
@@ -102,7 +104,7 @@ impl Lab {
             kubeconfig,
             world,
             backends,
-            database: Database::default(),
+            prometheus: PrometheusPod::default(),
             cancel: CancellationToken::new(),
             tasks: JoinSet::new(),
         };
@@ -128,11 +130,18 @@ impl Lab {
         let scraper = Scraper {
             world: self.world.clone(),
             backends: self.backends.clone(),
-            database: self.database.clone(),
+            database: self.prometheus.database.clone(),
         };
-        scraper.tell_the_past();
+        scraper.tell_the_past(chrono::Utc::now());
         self.tasks.spawn(scraper.run(self.cancel.clone()));
         self.set(Switch::Prometheus, true);
+        let follower = self
+            .prometheus
+            .clone()
+            .follow(self.world.clone(), self.backends.clone());
+        let cancel = self.cancel.clone();
+        self.tasks
+            .spawn(async move { cancel.run_until_cancelled_owned(follower).await.unwrap_or(()) });
         self.set(Switch::MetricsApi, true);
     }
 
@@ -169,6 +178,11 @@ impl Lab {
         &self.server
     }
 
+    /// Who answers at which address of the cluster: something else can be put there.
+    pub fn backends(&self) -> &Backends {
+        &self.backends
+    }
+
     /// What runs in the cluster.
     pub fn world(&self) -> &World {
         &self.world
@@ -178,10 +192,8 @@ impl Lab {
     pub fn set(&self, switch: Switch, on: bool) {
         match switch {
             Switch::Prometheus => {
-                let pod = self.world.pod("monitoring", article::PROMETHEUS_POD);
-                let Some(pod) = pod else { return };
-                let address = SocketAddr::new(IpAddr::V4(pod.address), PROMETHEUS_PORT);
-                self.answer(address, on.then(|| prometheus::router(self.database.clone())));
+                self.prometheus.on.store(on, Ordering::Relaxed);
+                self.prometheus.answer_where_it_runs(&self.world, &self.backends);
             }
             Switch::Exporter => {
                 for machine in self.world.machines() {
@@ -219,6 +231,42 @@ impl Lab {
         self.cancel.cancel();
         while self.tasks.join_next().await.is_some() {}
         self.server.stop().await;
+    }
+}
+
+/// Prometheus answers at the address of its pod, wherever that runs.
+#[derive(Clone, Default)]
+struct PrometheusPod {
+    database: Database,
+    on: Arc<AtomicBool>,
+    answers_at: Arc<Mutex<Option<SocketAddr>>>,
+}
+
+impl PrometheusPod {
+    fn answer_where_it_runs(&self, world: &World, backends: &Backends) {
+        let wanted = world
+            .pod("monitoring", article::PROMETHEUS_POD)
+            .filter(|_| self.on.load(Ordering::Relaxed))
+            .map(|pod| SocketAddr::new(IpAddr::V4(pod.address), PROMETHEUS_PORT));
+        let mut answers_at = self.answers_at.lock().unwrap_or_else(PoisonError::into_inner);
+        if *answers_at == wanted {
+            return;
+        }
+        if let Some(address) = answers_at.take() {
+            backends.remove(&address);
+        }
+        if let Some(address) = wanted {
+            backends.register(address, prometheus::router(self.database.clone()));
+        }
+        *answers_at = wanted;
+    }
+
+    async fn follow(self, world: World, backends: Backends) {
+        let mut ticks = tokio::time::interval(Duration::from_secs(1));
+        loop {
+            ticks.tick().await;
+            self.answer_where_it_runs(&world, &backends);
+        }
     }
 }
 

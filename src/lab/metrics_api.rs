@@ -55,8 +55,14 @@ fn last_round(now: Timestamp) -> Timestamp {
     DateTime::from_timestamp(seconds - seconds.rem_euclid(RESOLUTION_SECONDS), 0).unwrap_or(now)
 }
 
+/// CPU as metrics-server writes it. A process that hardly runs does not move the counter of Windows between two
+/// rounds: `kubectl top` shows 0m for hello-win.
 fn cores(cores: f64) -> String {
-    format!("{:.0}n", cores * 1e9)
+    if cores < 0.0005 {
+        "0".to_owned()
+    } else {
+        format!("{:.0}n", cores * 1e9)
+    }
 }
 
 fn kibibytes(bytes: f64) -> String {

@@ -2,6 +2,7 @@
 
 pub mod apiserver;
 pub mod article;
+pub mod attach;
 pub mod backends;
 pub mod client;
 pub mod controllers;
@@ -14,6 +15,8 @@ pub mod manifest;
 pub mod metrics_api;
 pub mod prometheus;
 pub mod seed;
+pub mod serve;
+pub mod synthetic;
 pub mod text;
 pub mod timings;
 pub mod world;

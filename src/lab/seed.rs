@@ -114,17 +114,23 @@ impl Seed {
         !(self.real_monitoring && matches!(app, "prometheus" | "kube-state-metrics"))
     }
 
+    /// Services of the article. Behind metrics-server stands the lab itself where the ownership is adopted: that
+    /// Service comes with its endpoint.
     fn services(self) -> Vec<Value> {
         services::services(self.ownership == Ownership::Given)
             .into_iter()
             .filter(|(app, _)| self.includes(app))
+            .filter(|(app, _)| self.ownership == Ownership::Given || *app != "metrics-server")
             .map(|(_, service)| service)
             .collect()
     }
 }
 
 /// Does the same for all items, some of them at a time; the first failure ends it.
-async fn all<T, F>(items: impl Iterator<Item = T>, each: impl FnMut(T) -> F) -> Result<(), LabError>
+pub(super) async fn all<T, F>(
+    items: impl Iterator<Item = T>,
+    each: impl FnMut(T) -> F,
+) -> Result<(), LabError>
 where
     F: Future<Output = Result<(), LabError>>,
 {

@@ -189,10 +189,8 @@ impl Bench {
                 }
             }
         });
-        match found.await {
-            Ok(found) => found,
-            Err(_) => panic!("never saw {what}; the last state was {last_state:?}"),
-        }
+        let found = found.await;
+        found.unwrap_or_else(|_| panic!("never saw {what}; the last state was {last_state:?}"))
     }
 
     /// The next state that `accept` accepts.

@@ -6,6 +6,7 @@ use crate::domain::object::{Change, ClusterEvent, DaemonSet, NodeLease, ObjectKe
 use crate::domain::pod::{Pod, PodDetail};
 use crate::domain::reading::Source;
 use crate::domain::{Name, Timestamp};
+use std::fmt;
 
 /// Counts up each time a source starts anew (other context, scope or filter). An event of an older
 /// generation of its source is never shown.
@@ -102,6 +103,17 @@ pub struct Problem {
     pub what: String,
     /// What to do next.
     pub next_step: String,
+}
+
+/// `what → next step`, on one line.
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)?;
+        if !self.next_step.is_empty() {
+            write!(f, " → {}", self.next_step)?;
+        }
+        Ok(())
+    }
 }
 
 /// The resources that are watched.

@@ -145,7 +145,7 @@ mod tests {
     async fn nothing_is_asked_while_no_pane_needs_it() {
         let (_demand, refresh, mut pace) = pace();
         refresh.send_modify(|count| *count += 1);
-        let waited = tokio::time::timeout(Duration::from_secs(3600), pace.next(Duration::ZERO)).await;
+        let waited = tokio::time::timeout(Duration::from_hours(1), pace.next(Duration::ZERO)).await;
         assert!(waited.is_err());
     }
 

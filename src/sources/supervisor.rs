@@ -226,8 +226,11 @@ impl Supervisor {
                     context: context.into(),
                     ..Scope::default()
                 };
-                let sink = self.begin(Source::Kubernetes, scope).await;
-                sink.send(failed(problem)).await;
+                // Nothing that any source said of the old context stays under the new name.
+                for source in SOURCES {
+                    let sink = self.begin(source, scope.clone()).await;
+                    sink.send(failed(problem.clone())).await;
+                }
             }
         }
     }

@@ -264,7 +264,7 @@ impl Cluster {
                     Watched::DaemonSets => self.daemonsets.len() == 0,
                     Watched::Events => self.events.len() == 0,
                 };
-                empty.then(|| Absence::SourceDown(problem.what.as_str().into()))
+                empty.then(|| Absence::SourceDown(problem.to_string().into()))
             }
         }
     }

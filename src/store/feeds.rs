@@ -3,7 +3,7 @@
 use super::measured::{Histories, NodeFinder, Round};
 use crate::domain::pod::Pod;
 use crate::domain::reading::{Absence, Source};
-use crate::sources::event::{Generation, Problem, Scope, SourcePhase, SourceState};
+use crate::sources::event::{Generation, Scope, SourcePhase, SourceState};
 use std::collections::BTreeMap;
 
 /// One source.
@@ -94,10 +94,10 @@ impl Feed {
     }
 }
 
-/// `prometheus: connection refused`, `windows_exporter: off`.
+/// `prometheus: connection refused → check that its pod is Ready`, `windows_exporter is off`.
 fn told(source: Source, state: &SourceState) -> String {
     match &state.last_error {
-        Some(Problem { what, .. }) if !what.is_empty() => format!("{source}: {what}"),
+        Some(problem) if !problem.what.is_empty() => format!("{source}: {problem}"),
         _ if state.phase == SourcePhase::Off && !state.reached.is_empty() => {
             format!("{source} is off: {}", state.reached)
         }

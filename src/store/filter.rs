@@ -114,14 +114,16 @@ impl<C> Default for Filter<C> {
 /// The label selector in a filter, and the filter without it. The selector restricts the watch of pods on the
 /// server; what is left filters the rows.
 pub fn split_selector(text: &str) -> (Option<String>, String) {
-    let mut selectors: Vec<&str> = Vec::new();
+    let mut selectors: Vec<String> = Vec::new();
     let mut rest: Vec<&str> = Vec::new();
     let mut words = text.split_whitespace();
     while let Some(word) = words.next() {
         if word == "-l" {
-            selectors.extend(words.next());
+            // A selector may hold spaces (`env in (test, prod)`), so it goes to the end of the line.
+            let selector = words.by_ref().collect::<Vec<_>>().join(" ");
+            selectors.extend((!selector.is_empty()).then_some(selector));
         } else if let Some(selector) = word.strip_prefix("label:") {
-            selectors.push(selector);
+            selectors.push(selector.to_owned());
         } else {
             rest.push(word);
         }

@@ -9,7 +9,7 @@ use crate::domain::object::Os;
 use crate::domain::reading::{Source, stale_after_seconds};
 use crate::domain::text::sanitise;
 use crate::domain::{Timestamp, format, patch_tuesday};
-use crate::sources::event::{Problem, SourcePhase, SourceState};
+use crate::sources::event::{Problem, SourcePhase, SourceState, WatchState, Watched};
 use compact_str::CompactString;
 
 impl Store {
@@ -26,7 +26,7 @@ impl Store {
             sources: self
                 .feeds
                 .iter()
-                .map(|(source, feed)| badge(source, feed, now))
+                .map(|(source, feed)| self.badge(source, feed, now))
                 .collect(),
             days_to_patch_tuesday: patch_tuesday::days_until(now.date_naive()).unwrap_or(0),
             counts: Counts {
@@ -35,6 +35,28 @@ impl Store {
                 pods: self.cluster.pods.len(),
             },
         }
+    }
+
+    fn badge(&self, source: Source, feed: &Feed, now: Timestamp) -> SourceBadge {
+        let mut badge = badge(source, feed, now);
+        if source == Source::Kubernetes
+            && badge.role != Role::Error
+            && let Some(problem) = self.watch_problem()
+        {
+            (badge.glyph, badge.role, badge.problem) = ("▲", Role::Warn, Some(problem));
+        }
+        badge
+    }
+
+    /// What the first watch that is refused or fails says; the server itself may be well.
+    fn watch_problem(&self) -> Option<CompactString> {
+        Watched::ALL
+            .iter()
+            .find_map(|watched| match self.cluster.watches.get(watched)? {
+                WatchState::Forbidden(text) => Some(sanitise(text).into()),
+                WatchState::Failed(problem) => Some(one_line(problem).into()),
+                WatchState::Loading | WatchState::Live => None,
+            })
     }
 
     /// The Kubernetes source's problem, while it has one.
@@ -68,6 +90,10 @@ fn standing(source: Source, state: &SourceState, now: Timestamp) -> (&'static st
         SourcePhase::Starting => ("◌", Role::Muted, "starting".into()),
         SourcePhase::Off => ("–", Role::Absent, "off".into()),
         SourcePhase::Failed => ("✖", Role::Error, age.map_or("failed".into(), spoken)),
+        // It answers, but not all of it, or with something that the operator should know.
+        SourcePhase::Connected if state.last_error.is_some() => {
+            ("▲", Role::Warn, age.map_or_else(CompactString::default, spoken))
+        }
         SourcePhase::Connected => match age {
             Some(age) if age > stale_after_seconds(source) => ("◌", Role::Stale, spoken(age)),
             Some(age) => ("●", Role::Ok, spoken(age)),
@@ -89,12 +115,7 @@ fn problem_text(state: &SourceState) -> Option<CompactString> {
 }
 
 fn one_line(problem: &Problem) -> String {
-    let what = sanitise(&problem.what);
-    if problem.next_step.is_empty() {
-        what.into_owned()
-    } else {
-        format!("{what} → {}", sanitise(&problem.next_step))
-    }
+    sanitise(&problem.to_string()).into_owned()
 }
 
 /// A problem as a line: what failed, then what to do.

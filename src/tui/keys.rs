@@ -39,14 +39,13 @@ pub enum Key {
 impl Key {
     /// The key of a terminal event; `None` for releases, for Alt, and for keys that nothing is bound to.
     pub fn of(event: &KeyEvent) -> Option<Self> {
-        if event.kind == KeyEventKind::Release
-            || event
-                .modifiers
-                .intersects(KeyModifiers::ALT | KeyModifiers::SUPER | KeyModifiers::META)
-        {
+        let held = |modifiers| event.modifiers.intersects(modifiers);
+        let ctrl = held(KeyModifiers::CONTROL);
+        // Esc and then Ctrl-C in one go arrive as Alt-Ctrl-C, and must not be lost.
+        let alt = held(KeyModifiers::ALT | KeyModifiers::META) && !ctrl;
+        if event.kind == KeyEventKind::Release || alt || held(KeyModifiers::SUPER) {
             return None;
         }
-        let ctrl = event.modifiers.contains(KeyModifiers::CONTROL);
         Some(match event.code {
             KeyCode::Char(c) if ctrl => Self::Ctrl(c.to_ascii_lowercase()),
             KeyCode::Char(c) => Self::Char(c),

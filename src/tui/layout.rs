@@ -7,6 +7,11 @@ use ratatui::layout::{Rect, Size};
 /// The smallest terminal that the screens are made for.
 pub const SMALLEST: Size = Size::new(60, 15);
 
+/// Rows that a problem may take on a screen of this height.
+pub const fn problem_rows(height: u16) -> usize {
+    if height < 24 { 1 } else { 2 }
+}
+
 /// Rows of the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Areas {
@@ -14,8 +19,8 @@ pub struct Areas {
     pub header: u16,
     /// Tabs and marks.
     pub tabs: u16,
-    /// What fails, and what to do next; present only when something does.
-    pub problem: Option<u16>,
+    /// What fails, and what to do next: no rows while nothing does.
+    pub problem: Rect,
     /// Title rule of the main area.
     pub title: u16,
     /// Main area.
@@ -27,8 +32,8 @@ pub struct Areas {
 }
 
 impl Areas {
-    /// The rows for this size; `None` if it is too small.
-    pub fn of(size: Size, problem: bool, table: bool) -> Option<Self> {
+    /// The rows for this size and so many rows of problem; `None` if it is too small.
+    pub fn of(size: Size, problem: u16, table: bool) -> Option<Self> {
         if size.width < SMALLEST.width || size.height < SMALLEST.height {
             return None;
         }
@@ -39,14 +44,14 @@ impl Areas {
             40..55 => 9,
             _ => 13,
         };
-        let title = 2 + u16::from(problem);
+        let title = 2 + problem;
         let footer = size.height - 1;
         let main_bottom = footer - preview_height;
         let main = Rect::new(0, title + 1, size.width, main_bottom - title - 1);
         Some(Self {
             header: 0,
             tabs: 1,
-            problem: problem.then_some(2),
+            problem: Rect::new(1, 2, size.width - 2, problem),
             title,
             main,
             preview: (preview_height > 0).then(|| Rect::new(0, main_bottom, size.width, preview_height)),
@@ -210,8 +215,8 @@ mod tests {
 
     #[test]
     fn a_small_screen_has_no_areas() {
-        assert_eq!(Areas::of(Size::new(59, 15), false, true), None);
-        assert_eq!(Areas::of(Size::new(60, 14), false, true), None);
+        assert_eq!(Areas::of(Size::new(59, 15), 0, true), None);
+        assert_eq!(Areas::of(Size::new(60, 14), 0, true), None);
     }
 
     proptest! {
@@ -226,7 +231,7 @@ mod tests {
         }
 
         #[test]
-        fn areas_tile_the_screen(width in 60u16..300, height in 15u16..200, problem: bool, table: bool) {
+        fn areas_tile_the_screen(width in 60u16..300, height in 15u16..200, problem in 0u16..2, table: bool) {
             let areas = Areas::of(Size::new(width, height), problem, table).unwrap();
             let preview = areas.preview.map_or(0, |area| area.height);
             prop_assert_eq!(areas.title + 1 + areas.main.height + preview + 1, height);

@@ -11,6 +11,7 @@ use super::views::Views;
 use crate::domain::Timestamp;
 use crate::sources::event::DetailKey;
 use crate::store::view::{HeaderView, Line, Role, RowKey, Span, TableKind, TableWindow};
+use ratatui::layout::Size;
 use std::ops::Range;
 
 /// One frame before it is drawn.
@@ -32,7 +33,7 @@ pub struct Screen {
     /// Cluster, sources, counts.
     pub header: HeaderView,
     /// What fails, and what to do next.
-    pub problem: Option<Line>,
+    pub problem: Vec<Line>,
     /// The main area.
     pub main: Main,
 }
@@ -79,9 +80,10 @@ pub fn build(ui: &mut Ui, views: &mut impl Views, now: Timestamp) -> Scene {
         namespace: header.namespace.clone(),
         pod_selector: header.pod_selector.to_string(),
     };
-    let problem = problem(&header);
+    let problem = problem(&header, ui.size);
     let table = ui.opened.is_empty();
-    let Some(areas) = Areas::of(ui.size, problem.is_some(), table) else {
+    let rows = u16::try_from(problem.len()).unwrap_or(0);
+    let Some(areas) = Areas::of(ui.size, rows, table) else {
         return Scene::TooSmall;
     };
     let main = if table {
@@ -99,7 +101,7 @@ pub fn build(ui: &mut Ui, views: &mut impl Views, now: Timestamp) -> Scene {
 }
 
 /// The worst that any source says, with its next step; the operator needs no key to see it.
-fn problem(header: &HeaderView) -> Option<Line> {
+fn problem(header: &HeaderView, size: Size) -> Vec<Line> {
     let failing = |role: Role| {
         header
             .sources
@@ -107,16 +109,28 @@ fn problem(header: &HeaderView) -> Option<Line> {
             .filter(move |badge| badge.role == role)
             .filter_map(|badge| Some((badge, badge.problem.as_ref()?)))
     };
-    let (badge, problem) = failing(Role::Error).chain(failing(Role::Warn)).next()?;
-    let others = failing(Role::Error).chain(failing(Role::Warn)).count() - 1;
-    let mut line = vec![
-        Span::new(format!("{} {}: ", badge.glyph, badge.name), badge.role),
-        Span::new(problem.clone(), Role::Text),
-    ];
-    if others > 0 {
-        line.insert(0, Span::new(format!("(+{others}: i) "), Role::Muted));
+    let mut worst = failing(Role::Error).chain(failing(Role::Warn));
+    let Some((badge, problem)) = worst.next() else {
+        return Vec::new();
+    };
+    let mut line = vec![Span::new(format!("{} {}: ", badge.glyph, badge.name), badge.role)];
+    match worst.count() {
+        0 => {}
+        more => line.push(Span::new(format!("({more} more: i) "), Role::Muted)),
     }
-    Some(line)
+    line.push(Span::new(problem.clone(), Role::Text));
+    let cells = usize::from(size.width.saturating_sub(2));
+    let rows = layout::problem_rows(size.height);
+    let mut lines = text::wrap(&line, cells);
+    if rows == 1 {
+        lines = vec![text::clip(&line, cells)];
+    } else if lines.len() > rows {
+        lines.truncate(rows);
+        if let Some(last) = lines.last_mut() {
+            last.push(Span::new("…", Role::Text));
+        }
+    }
+    lines
 }
 
 fn build_table(ui: &mut Ui, views: &mut impl Views, areas: &Areas, now: Timestamp) -> TableScene {
@@ -226,7 +240,7 @@ fn build_text(
         ),
         Some(Opened::Sources) => (
             text::plain("sources", Role::Title),
-            sources_page::lines(header, cells),
+            sources_page::lines(header, &views.watches(), cells),
         ),
         Some(Opened::Yaml(key)) => yaml(views, &key),
         Some(page) => match page.row() {

@@ -26,10 +26,11 @@ static TAKEN: AtomicBool = AtomicBool::new(false);
 /// Screen, keyboard and signals while they are ours; given back when dropped.
 pub struct RealConsole {
     terminal: Terminal<CrosstermBackend<Stdout>>,
-    /// `None` while suspended: a stream that lives still reads the keyboard.
-    events: Option<EventStream>,
+    events: EventStream,
     signals: Signals,
     signals_handle: Handle,
+    /// The next SIGCONT is the echo of our own suspension.
+    resumed: bool,
 }
 
 impl RealConsole {
@@ -45,9 +46,10 @@ impl RealConsole {
         let terminal = Terminal::new(CrosstermBackend::new(stdout())).inspect_err(|_| leave())?;
         Ok(Self {
             terminal,
-            events: Some(EventStream::new()),
+            events: EventStream::new(),
             signals,
             signals_handle,
+            resumed: false,
         })
     }
 
@@ -75,15 +77,15 @@ impl Console for RealConsole {
 
     async fn hear(&mut self) -> io::Result<Heard> {
         loop {
-            let events = self.events.get_or_insert_with(EventStream::new);
             let event = tokio::select! {
                 biased;
-                signal = self.signals.next() => return Ok(match signal {
-                    Some(SIGTSTP) => Heard::Suspend,
-                    Some(SIGCONT) => Heard::Continued,
-                    Some(_) | None => Heard::Leave,
-                }),
-                event = events.next() => event,
+                signal = self.signals.next() => match signal {
+                    Some(SIGTSTP) => return Ok(Heard::Suspend),
+                    Some(SIGCONT) if std::mem::take(&mut self.resumed) => continue,
+                    Some(SIGCONT) => return Ok(Heard::Continued),
+                    Some(_) | None => return Ok(Heard::Leave),
+                },
+                event = self.events.next() => event,
             };
             match event {
                 Some(Ok(Event::Key(key))) => return Ok(Heard::Input(Input::Key(key))),
@@ -116,10 +118,12 @@ impl Console for RealConsole {
     }
 
     fn suspend(&mut self) -> io::Result<()> {
-        self.events = None;
         leave();
-        // Raw mode turned Ctrl-Z into a key; this is what the terminal would have done with it.
+        // Raw mode turned Ctrl-Z into a key; this is what the terminal would have done with it. The stream of
+        // events lives on: a stopped program reads no keys, and crossterm 0.29 loses the first keys after a
+        // stream was dropped (its waker hides that the terminal became readable in the same poll).
         signal_hook::low_level::emulate_default_handler(SIGTSTP)?;
+        self.resumed = true;
         self.resume()
     }
 

@@ -1,7 +1,7 @@
 //! What the screens ask the store.
 
 use crate::domain::Timestamp;
-use crate::sources::event::DetailKey;
+use crate::sources::event::{DetailKey, WatchState, Watched};
 use crate::store::Store;
 use crate::store::view::{HeaderView, Line, Page, RowKey, TableKind, TableQuery, TableWindow};
 
@@ -9,6 +9,8 @@ use crate::store::view::{HeaderView, Line, Page, RowKey, TableKind, TableQuery, 
 pub trait Views {
     /// Cluster, sources, counts.
     fn header(&self, now: Timestamp) -> HeaderView;
+    /// How each watch is.
+    fn watches(&self) -> Vec<(Watched, &WatchState)>;
     /// The rows from `first` on, at most `height`.
     fn table(
         &mut self,
@@ -48,12 +50,19 @@ impl Views for Store {
         self.position(kind, query, key)
     }
 
-    fn page(&self, _key: &RowKey, _now: Timestamp) -> Option<Page> {
-        None
+    fn watches(&self) -> Vec<(Watched, &WatchState)> {
+        self.watch_states()
     }
 
-    fn preview(&self, _key: &RowKey, _now: Timestamp) -> Vec<Line> {
-        Vec::new()
+    fn page(&self, key: &RowKey, now: Timestamp) -> Option<Page> {
+        match key {
+            RowKey::Node(name) => self.node_page(name, now),
+            RowKey::Pod { namespace, name, .. } => self.pod_page(namespace, name, now),
+        }
+    }
+
+    fn preview(&self, key: &RowKey, now: Timestamp) -> Vec<Line> {
+        self.preview(key, now)
     }
 
     fn yaml(&self, key: &DetailKey) -> Option<Result<&str, &str>> {

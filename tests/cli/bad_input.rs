@@ -142,3 +142,14 @@ async fn a_server_that_never_answers_is_given_up_in_time() {
         begin.elapsed()
     );
 }
+
+#[tokio::test]
+async fn a_snapshot_of_a_cluster_that_cannot_be_read_is_a_whole_frame_and_exit_code_3() {
+    let cluster = Cluster::for_user(User::Expired).await;
+    let ended = cluster
+        .operator
+        .drainboard(["--snapshot", "80x24", "--kubeconfig", "config"])
+        .await;
+    ended.told(3, &["401"]);
+    assert_eq!(ended.out.lines().count(), 24, "{}", ended.out);
+}

@@ -37,6 +37,11 @@ impl Operator {
 
     /// Runs `drainboard` with these words and waits for its end.
     pub async fn drainboard<const N: usize>(&self, words: [&str; N]) -> Ended {
+        self.drainboard_with(&words).await
+    }
+
+    /// The same, with as many words as needed.
+    pub async fn drainboard_with(&self, words: &[&str]) -> Ended {
         let mut command = Command::cargo_bin("drainboard").unwrap();
         command
             .args(words)

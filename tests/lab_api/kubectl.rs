@@ -7,6 +7,7 @@ use drainboard::lab::apiserver::{ApiServer, ApiServerOptions, User};
 use drainboard::lab::backends::Backends;
 use http::header::CONTENT_TYPE;
 use k8s_openapi::api::core::v1::{Node, Pod};
+use k8s_openapi::api::policy::v1::PodDisruptionBudget;
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
 use kube::runtime::{WatchStreamExt, watcher};
 use kube::{Api, Client, ResourceExt};
@@ -284,7 +285,6 @@ async fn drain_waits_for_a_budget_and_gives_up_in_time() {
     let Some(kubectl) = Kubectl::find(&server, User::Admin) else {
         return;
     };
-    use k8s_openapi::api::policy::v1::PodDisruptionBudget;
     let budgets: Api<PodDisruptionBudget> = Api::default_namespaced(admin.clone());
     let budget = json!({ "metadata": { "name": "hello" }, "spec": { "minAvailable": 1, "selector": { "matchLabels": { "app": "hello" } } } });
     budgets

@@ -218,3 +218,17 @@ async fn a_namespace_goes_when_its_last_pod_has_gone() {
         .unwrap();
     assert!(namespaces.get_opt("win-demo").await.unwrap().is_none());
 }
+
+#[tokio::test]
+async fn the_labs_cluster_can_be_older_than_the_lab() {
+    let server = server().await;
+    let nodes: Api<Node> = Api::all(client(&server, User::Admin).await);
+    let mut old = node("win-1");
+    let built = "2026-11-07T00:00:00Z";
+    old.metadata.creation_timestamp = serde_json::from_value(json!(built)).unwrap();
+    nodes.create(&PostParams::default(), &old).await.unwrap();
+    assert_eq!(
+        server.objects("", "nodes")[0]["metadata"]["creationTimestamp"],
+        built
+    );
+}

@@ -118,3 +118,21 @@ async fn a_node_that_stops_matching_disappears_from_the_watch() {
         other => panic!("not a deletion: {other:?}"),
     }
 }
+
+#[tokio::test]
+async fn a_compaction_does_not_disturb_a_watch_that_has_seen_everything() {
+    let server = server().await;
+    let nodes = nodes(&server).await;
+    nodes.create(&PostParams::default(), &node("a")).await.unwrap();
+    let mut events = pin!(nodes.watch(&WatchParams::default(), "0").await.unwrap());
+    assert!(matches!(
+        within("the node", events.next()).await.unwrap().unwrap(),
+        WatchEvent::Added(_)
+    ));
+    server.compact("", "nodes");
+    nodes.cordon("a").await.unwrap();
+    assert!(matches!(
+        within("the change", events.next()).await.unwrap().unwrap(),
+        WatchEvent::Modified(_)
+    ));
+}

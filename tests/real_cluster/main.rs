@@ -9,6 +9,10 @@
     reason = "a story whose scene is missing ends at once"
 )]
 
+mod drainboard;
+mod lab;
 mod parts;
 
+mod read_only;
+mod the_figures;
 mod the_parts_answer;

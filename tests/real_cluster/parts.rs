@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::process::Command;
+use std::time::Duration;
 
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
@@ -17,8 +18,11 @@ pub enum User {
     Limited,
 }
 
+/// How long a story waits for what has to come: a busy machine is slow, not broken.
+pub const PATIENCE: Duration = Duration::from_secs(240);
+
 /// The directory of this run.
-fn directory() -> PathBuf {
+pub fn directory() -> PathBuf {
     std::env::var_os("DRAINBOARD_REAL")
         .map(PathBuf::from)
         .expect("DRAINBOARD_REAL is not set: these tests are started by tests/real/run")

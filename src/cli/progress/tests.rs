@@ -1,5 +1,5 @@
 use super::*;
-use crate::domain::measurement::{Measurements, Missing, NodeQuantity, Quantity};
+use crate::domain::measurement::Measurements;
 use crate::sources::event::{Demand, Detail, DetailKey, Generation, SourceState};
 use Source::{Exporter, Kubernetes, MetricsApi, Prometheus};
 use SourcePhase::{Connected, Failed, Off, Starting};
@@ -22,12 +22,8 @@ fn is(progress: &mut Progress, source: Source, phase: SourcePhase) {
     says(progress, source, Payload::State(state));
 }
 
-fn measures(progress: &mut Progress, source: Source, missing: Vec<Missing>) {
-    let round = Measurements {
-        missing,
-        ..Measurements::default()
-    };
-    says(progress, source, Payload::Measurements(round));
+fn measures(progress: &mut Progress, source: Source) {
+    says(progress, source, Payload::Measurements(Measurements::default()));
 }
 
 fn asked_for_samples() -> Progress {
@@ -54,7 +50,7 @@ fn answered() -> Progress {
     }
     for source in [Prometheus, MetricsApi] {
         is(&mut progress, source, Connected);
-        measures(&mut progress, source, Vec::new());
+        measures(&mut progress, source);
     }
     is(&mut progress, Exporter, Off);
     progress
@@ -95,45 +91,23 @@ fn when_prometheus_is_down_the_exporter_is_waited_for() {
     let mut progress = answered();
     progress.measured.remove(&Prometheus);
     is(&mut progress, Prometheus, Failed);
+    is(&mut progress, Exporter, Starting);
+    assert_eq!(progress.still_waiting(), [Exporter]);
+    is(&mut progress, Exporter, Connected);
     assert_eq!(
         progress.still_waiting(),
         [Exporter],
-        "off because Prometheus seemed well"
+        "connected, but no samples yet"
     );
-    is(&mut progress, Exporter, Starting);
-    is(&mut progress, Exporter, Connected);
-    assert_eq!(progress.still_waiting(), [Exporter]);
-
-    let first_scrape = Missing {
-        quantity: Quantity::Node(NodeQuantity::CpuRatio),
-        node: None,
-        reason: Absence::NotYet,
-    };
-    measures(&mut progress, Exporter, vec![first_scrape]);
-    assert_eq!(progress.still_waiting(), [Exporter], "CPU needs a second scrape");
-    measures(&mut progress, Exporter, Vec::new());
+    measures(&mut progress, Exporter);
     assert!(progress.is_settled());
 }
 
 #[test]
-fn what_is_missing_for_good_is_not_waited_for() {
+fn without_prometheus_and_exporter_nothing_is_waited_for() {
     let mut progress = answered();
-    progress.measured.remove(&MetricsApi);
-    let missing = Missing {
-        quantity: Quantity::Services,
-        node: None,
-        reason: Absence::NotCollected("collector service is off".into()),
-    };
-    measures(&mut progress, MetricsApi, vec![missing]);
-    assert!(progress.is_settled());
-}
-
-#[test]
-fn sparklines_wait_for_the_history() {
-    let mut progress = answered();
-    progress.wanted.demand.history = true;
-    assert_eq!(progress.still_waiting(), [Prometheus]);
-    says(&mut progress, Prometheus, Payload::History(Vec::new()));
+    progress.measured.remove(&Prometheus);
+    is(&mut progress, Prometheus, Off);
     assert!(progress.is_settled());
 }
 

@@ -1,7 +1,7 @@
 //! The reviews that a user makes about himself: `kubectl auth can-i`, `kubectl auth whoami`.
 
 use super::failure::{Failure, Outcome};
-use super::objects::text;
+use super::json::text;
 use super::users::{Access, User, Users};
 use serde_json::{Value, json};
 

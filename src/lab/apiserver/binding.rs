@@ -1,9 +1,11 @@
 //! `pods/binding`: how a scheduler puts a pod on a node.
 
 use super::failure::{Failure, Outcome, json_response};
+use super::json::{set_condition, text, timestamp};
 use super::kinds::PODS;
-use super::objects::{Objects, Part, text, timestamp};
+use super::objects::Objects;
 use super::request::{Query, Target};
+use super::update::Part;
 use axum::response::Response;
 use chrono::Utc;
 use http::StatusCode;
@@ -44,17 +46,10 @@ pub fn bind(objects: &Objects, target: &Target, query: &Query, binding: &Value) 
         bound["spec"]["nodeName"] = json!(node);
         Ok(bound)
     })?;
-    let condition =
-        json!({ "type": "PodScheduled", "status": "True", "lastTransitionTime": timestamp(Utc::now()) });
+    let condition = json!({ "type": "PodScheduled", "status": "True", "lastProbeTime": null, "lastTransitionTime": timestamp(Utc::now()) });
     objects.update(&PODS, place, Part::Status, query.dry_run(), |pod| {
         let mut scheduled = pod.clone();
-        match scheduled["status"]["conditions"].as_array_mut() {
-            Some(conditions) => {
-                conditions.retain(|one| text(one, "/type") != "PodScheduled");
-                conditions.push(condition);
-            }
-            None => scheduled["status"]["conditions"] = json!([condition]),
-        }
+        set_condition(&mut scheduled, condition);
         Ok(scheduled)
     })?;
     tracing::debug!(pod = target.name, node = text(&bound, "/spec/nodeName"), "bound");

@@ -1,11 +1,14 @@
 //! `pods/eviction`: deletes a pod if its disruption budget allows it, with the answers of the real server
 //! (`pkg/registry/core/pod/storage/eviction.go` of Kubernetes 1.37), in its order: budget first, preconditions then.
 
+use super::deletion::{self, Deletion};
 use super::failure::{Failure, Outcome, json_response};
+use super::json::{condition, condition_is_true, set_condition, text, timestamp};
 use super::kinds::{POD_DISRUPTION_BUDGETS, PODS};
-use super::objects::{Deletion, Objects, Part, text, timestamp};
+use super::objects::Objects;
 use super::request::{Query, Target};
 use super::selectors::LabelSelector;
+use super::update::Part;
 use super::write;
 use axum::response::Response;
 use chrono::{DateTime, Utc};
@@ -55,14 +58,6 @@ fn budget_is_ignored(pod: &Value) -> bool {
         || pod.pointer("/metadata/deletionTimestamp").is_some()
 }
 
-fn is_ready(pod: &Value) -> bool {
-    let conditions = pod["status"]["conditions"].as_array();
-    conditions
-        .into_iter()
-        .flatten()
-        .any(|one| text(one, "/type") == "Ready" && text(one, "/status") == "True")
-}
-
 fn budgets_of(objects: &Objects, pod: &Value) -> Vec<String> {
     let (_, budgets) = objects.list(&POD_DISRUPTION_BUDGETS);
     budgets
@@ -90,7 +85,7 @@ fn ask_budget(objects: &Objects, pod: &Value, dry_run: bool, now: DateTime<Utc>)
     };
     let namespace = text(pod, "/metadata/namespace");
     let pod_name = text(pod, "/metadata/name");
-    let ready = is_ready(pod);
+    let ready = condition_is_true(pod, "Ready");
     objects.update(
         &POD_DISRUPTION_BUDGETS,
         (namespace, name),
@@ -149,17 +144,13 @@ fn book(budget: &Value, pod: &str, now: DateTime<Utc>) -> Outcome<Value> {
     booked["status"]["disruptionsAllowed"] = json!(allowed - 1);
     booked["status"]["disruptedPods"][pod] = json!(timestamp(now));
     if allowed == 1 {
-        for condition in booked["status"]["conditions"]
-            .as_array_mut()
-            .into_iter()
-            .flatten()
-        {
-            if text(condition, "/type") == "DisruptionAllowed" {
-                condition["status"] = json!("False");
-                condition["reason"] = json!("InsufficientPods");
-                condition["lastTransitionTime"] = json!(timestamp(now));
-            }
-        }
+        set_condition(
+            &mut booked,
+            json!({
+                "type": "DisruptionAllowed", "status": "False", "reason": "InsufficientPods", "message": "",
+                "observedGeneration": status("observedGeneration"), "lastTransitionTime": timestamp(now),
+            }),
+        );
     }
     Ok(booked)
 }
@@ -181,12 +172,8 @@ fn corrupt(name: &str, message: &str, why: &str) -> Failure {
 fn why_none_allowed(budget: &Value) -> String {
     let name = text(budget, "/metadata/name");
     let status = |field: &str| budget["status"][field].as_i64().unwrap_or(0);
-    let conditions = budget["status"]["conditions"].as_array();
-    let explained = conditions.into_iter().flatten().find(|one| {
-        text(one, "/type") == "DisruptionAllowed"
-            && text(one, "/status") == "False"
-            && !text(one, "/message").is_empty()
-    });
+    let explained = condition(budget, "DisruptionAllowed")
+        .filter(|one| text(one, "/status") == "False" && !text(one, "/message").is_empty());
     let no = format!("The disruption budget {name} does not allow evicting pods currently");
     match explained {
         Some(condition) if text(condition, "/reason") == "SyncFailed" => {
@@ -211,69 +198,35 @@ fn delete(
     objects: &Objects,
     namespace: &str,
     name: &str,
-    deletion: &Deletion,
+    options: &Deletion,
     now: DateTime<Utc>,
 ) -> Outcome<()> {
-    let mut deletion = deletion.clone();
-    if !deletion.dry_run {
+    let mut options = options.clone();
+    if !options.dry_run {
         let noted = objects.update(&PODS, (namespace, name), Part::Status, false, |pod| {
-            let pod_name = text(pod, "/metadata/name");
-            for (what, wanted) in [
-                ("uid", &deletion.uid),
-                ("resourceVersion", &deletion.resource_version),
-            ] {
-                let current = text(&pod["metadata"], &format!("/{what}"));
-                if wanted.as_deref().is_some_and(|wanted| wanted != current) {
-                    return Err(precondition_failed(
-                        pod_name,
-                        what,
-                        wanted.as_deref().unwrap_or_default(),
-                        current,
-                    ));
-                }
-            }
+            deletion::check(&PODS, pod, &options)?;
             Ok(with_disruption_target(pod, now))
         })?;
-        if deletion.resource_version.is_some() {
+        if options.resource_version.is_some() {
             // The note was our own change of the pod.
-            deletion.resource_version = Some(text(&noted, "/metadata/resourceVersion").to_owned());
+            options.resource_version = Some(text(&noted, "/metadata/resourceVersion").to_owned());
         }
     }
-    objects.delete(&PODS, namespace, name, &deletion, now)?;
+    objects.delete(&PODS, namespace, name, &options, now)?;
     Ok(())
-}
-
-fn precondition_failed(name: &str, what: &str, wanted: &str, current: &str) -> Failure {
-    let (what, happened) = if what == "uid" {
-        ("UID", "deleted and then recreated")
-    } else {
-        ("ResourceVersion", "modified")
-    };
-    let message = format!(
-        "Operation cannot be fulfilled on Pod {name:?}: the {what} in the precondition ({wanted}) does not match the {what} in \
-         record ({current}). The object might have been {happened}"
-    );
-    let mut failure = Failure::new(409, "Conflict", message);
-    failure.details = json!({ "name": name, "kind": "Pod" });
-    failure
 }
 
 fn with_disruption_target(pod: &Value, now: DateTime<Utc>) -> Value {
     let mut pod = pod.clone();
-    let target = json!({
-        "type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI",
-        "message": "Eviction API: evicting", "lastTransitionTime": timestamp(now),
-    });
-    match pod["status"]["conditions"].as_array_mut() {
-        Some(conditions) => {
-            if !conditions
-                .iter()
-                .any(|one| text(one, "/type") == "DisruptionTarget")
-            {
-                conditions.push(target);
-            }
-        }
-        None => pod["status"]["conditions"] = json!([target]),
+    let noted = condition(&pod, "DisruptionTarget").is_some();
+    if !noted {
+        set_condition(
+            &mut pod,
+            json!({
+                "type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI",
+                "message": "Eviction API: evicting", "lastProbeTime": null, "lastTransitionTime": timestamp(now),
+            }),
+        );
     }
     pod
 }

@@ -30,7 +30,7 @@ impl Failure {
             code,
             reason,
             message: message.into(),
-            details: json!({}),
+            details: Value::Null,
             retry_after: None,
         }
     }
@@ -43,6 +43,12 @@ impl Failure {
         self
     }
 
+    /// The same failure with `details` that say nothing, where the real server sends them so.
+    fn with_empty_details(mut self) -> Self {
+        self.details = json!({});
+        self
+    }
+
     /// 404 for a path that no resource answers.
     pub fn unknown_path() -> Self {
         Self::new(
@@ -50,6 +56,7 @@ impl Failure {
             "NotFound",
             "the server could not find the requested resource",
         )
+        .with_empty_details()
     }
 
     /// 404 for an object.
@@ -92,8 +99,12 @@ impl Failure {
         let message = format!("{} {name:?} is invalid: {field}: {why}", qualified_kind(kind));
         let mut failure = Self::new(422, "Invalid", message).about(kind, name);
         failure.details["kind"] = json!(kind.kind);
-        failure.details["causes"] =
-            json!([{ "reason": "FieldValueInvalid", "message": why, "field": field }]);
+        let reason = if why.starts_with("Required value") {
+            "FieldValueRequired"
+        } else {
+            "FieldValueInvalid"
+        };
+        failure.details["causes"] = json!([{ "reason": reason, "message": why, "field": field }]);
         failure
     }
 
@@ -114,14 +125,37 @@ impl Failure {
             "MethodNotAllowed",
             "the server does not allow this method on the requested resource",
         )
+        .with_empty_details()
     }
 
     /// 415 for a body in a format that is not read here.
-    pub fn unsupported_media_type(accepted: &str) -> Self {
-        let message = format!(
-            "the body of the request was in an unknown format - accepted media types include: {accepted}"
-        );
-        Self::new(415, "UnsupportedMediaType", message)
+    pub fn unsupported_media_type() -> Self {
+        Self::new(415, "UnsupportedMediaType", "415: Unsupported Media Type").with_empty_details()
+    }
+
+    /// 403 for a path that is no resource, for a user without a name.
+    pub fn forbidden_path(verb: &str, path: &str) -> Self {
+        let message = format!("forbidden: User \"system:anonymous\" cannot {verb} path {path:?}");
+        Self::new(403, "Forbidden", message).with_empty_details()
+    }
+
+    /// 409 for a precondition of a deletion; the real server names the kind in it and not the resource.
+    pub fn kind_conflict(kind: &Kind, name: &str, why: &str) -> Self {
+        let of_kind = qualified_kind(kind);
+        let message = format!("Operation cannot be fulfilled on {of_kind} {name:?}: {why}");
+        let mut failure = Self::new(409, "Conflict", message).about(kind, name);
+        failure.details["kind"] = json!(kind.kind);
+        failure
+    }
+
+    /// 422 for a JSON patch that does not fit the object.
+    pub fn unfit_patch() -> Self {
+        Self::new(
+            422,
+            "Invalid",
+            "the server rejected our request due to an error in our request",
+        )
+        .with_empty_details()
     }
 
     /// 410: the history asked for is gone.
@@ -154,11 +188,7 @@ impl Failure {
         if !self.reason.is_empty() {
             status["reason"] = json!(self.reason);
         }
-        if self
-            .details
-            .as_object()
-            .is_some_and(|details| !details.is_empty())
-        {
+        if !self.details.is_null() {
             status["details"] = self.details.clone();
         }
         status

@@ -114,10 +114,12 @@ impl Shelf {
         self.latest.subscribe()
     }
 
-    /// Forgets every change up to `revision`.
-    pub fn compact(&mut self, revision: u64) {
+    /// Forgets every change so far. Who has seen the latest one has missed nothing and goes on.
+    pub fn compact(&mut self) {
+        if let Some(latest) = self.changes.back() {
+            self.forgotten = latest.revision;
+        }
         self.changes.clear();
-        self.forgotten = revision;
     }
 
     /// Keeps a change and wakes the watches.

@@ -2,6 +2,7 @@
 
 /// One resource of the API: its names, scope and the habits that differ between resources.
 #[derive(Debug, PartialEq, Eq, Hash)]
+#[allow(clippy::struct_field_names, reason = "the API calls the field so")]
 pub struct Kind {
     /// API group; the core group is empty.
     pub group: &'static str,

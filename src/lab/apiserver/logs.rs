@@ -1,8 +1,9 @@
 //! `pods/log`: what the kubelet of the pod's node says.
 
 use super::failure::{Failure, Outcome};
+use super::json::text;
 use super::kinds::{NODES, PODS};
-use super::objects::{Objects, text};
+use super::objects::Objects;
 use super::proxy::pass_on;
 use super::request::{Query, Target};
 use crate::lab::backends::Backends;

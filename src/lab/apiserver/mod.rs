@@ -7,11 +7,13 @@ mod aggregate;
 mod audit;
 mod binding;
 mod defaults;
+mod deletion;
 mod discovery;
 mod eviction;
 mod failure;
 mod faults;
 mod history;
+mod json;
 mod kinds;
 mod logs;
 mod objects;
@@ -25,7 +27,8 @@ mod request;
 mod router;
 mod selectors;
 mod table;
-mod tls;
+pub(in crate::lab) mod tls;
+mod update;
 mod users;
 mod watch;
 mod write;
@@ -46,6 +49,8 @@ use k8s_openapi::ByteString;
 use router::Server;
 use serde_json::{Value, json};
 use std::io;
+use std::net::Ipv4Addr;
+use std::sync::Arc;
 use tls::{Endpoint, Identity};
 use users::Users;
 
@@ -84,7 +89,7 @@ impl ApiServer {
     /// # Errors
     /// When the port cannot be opened or the certificates cannot be made.
     pub async fn start(options: ApiServerOptions) -> io::Result<Self> {
-        let identity = Identity::generate()?;
+        let identity = Identity::generate(&["127.0.0.1", "localhost"])?;
         let server = Server {
             objects: Objects::new(options.history),
             backends: options.backends,
@@ -101,7 +106,7 @@ impl ApiServer {
                 .map_err(|failure| io::Error::other(failure.message))?;
         }
         let app = Router::new().fallback(router::handle).with_state(server.clone());
-        let endpoint = Endpoint::open(options.port, &identity, app).await?;
+        let endpoint = Endpoint::open((Ipv4Addr::LOCALHOST, options.port).into(), &identity, app).await?;
         let url = format!("https://{}", endpoint.address());
         Ok(Self {
             url,
@@ -138,9 +143,11 @@ impl ApiServer {
         })
     }
 
-    /// All objects, for tests that look behind the API.
-    pub fn objects(&self) -> &Objects {
-        &self.server.objects
+    /// All objects of a resource (`("apps", "daemonsets")`), for tests that look behind the API.
+    pub fn objects(&self, group: &str, plural: &str) -> Vec<Arc<Value>> {
+        let kind = kinds::find(group, "v1", plural);
+        kind.map(|kind| self.server.objects.list(kind).1.into_values().collect())
+            .unwrap_or_default()
     }
 
     /// Forgets the history of a resource (`nodes` of the core group: `("", "nodes")`), as a compaction does: a watch

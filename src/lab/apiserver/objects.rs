@@ -2,11 +2,14 @@
 //! counter, optimistic concurrency, graceful deletion of pods, and a window of history for watches and paging.
 
 use super::defaults;
+use super::deletion::{self, Deleted, Deletion};
 use super::failure::{Failure, Outcome};
 use super::history::{Change, ChangeKind, Expired, Shelf};
+use super::json::{metadata_mut, remove, text, timestamp};
 use super::kinds::{self, Kind};
 use super::random;
-use chrono::{DateTime, Duration, SecondsFormat, Utc};
+use super::update::{Part, check_preconditions, merge_parts};
+use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,37 +20,6 @@ pub type Key = (String, String);
 
 /// Objects by key, in the order in which a list shows them.
 pub type Snapshot = BTreeMap<Key, Arc<Value>>;
-
-/// Which half of an object a write may change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
-    /// Metadata and spec; the status stays, if the resource has a status subresource.
-    Main,
-    /// Metadata and status; the spec stays.
-    Status,
-}
-
-/// The part of `DeleteOptions` that the server obeys.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Deletion {
-    /// Seconds; `None` is the object's own grace period.
-    pub grace_period: Option<i64>,
-    /// Delete only the object with this UID.
-    pub uid: Option<String>,
-    /// Delete only this version of the object.
-    pub resource_version: Option<String>,
-    /// Say what would happen and change nothing.
-    pub dry_run: bool,
-}
-
-/// What a deletion did.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Deleted {
-    /// The object is gone; this was its last state.
-    Gone(Arc<Value>),
-    /// The object is only marked: a kubelet has to end it (or the namespace has to empty).
-    Marked(Arc<Value>),
-}
 
 struct Inner {
     revision: u64,
@@ -122,14 +94,13 @@ impl Objects {
 
     /// Forgets the history of a resource, as a compaction does: older watches and pages get 410.
     pub fn compact(&self, kind: &'static Kind) {
-        let mut inner = self.lock();
-        let revision = inner.revision;
-        if let Some(shelf) = inner.shelves.get_mut(kind) {
-            shelf.compact(revision);
+        if let Some(shelf) = self.lock().shelves.get_mut(kind) {
+            shelf.compact();
         }
     }
 
-    /// Adds an object: identity, creation time and defaults are set here.
+    /// Adds an object: identity, creation time and defaults are set here. Unlike the real server it keeps a creation
+    /// time in the past, so that the lab's cluster can be older than the lab.
     ///
     /// # Errors
     /// 404 when the namespace does not exist, 403 when it is being deleted, 409 when the name is taken, 422
@@ -194,36 +165,27 @@ impl Objects {
         let mut inner = self.lock();
         let key = key(namespace, name);
         let object = inner.get(kind, &key)?;
-        check_deletion(kind, name, &object, deletion)?;
+        deletion::check(kind, &object, deletion)?;
         if kind == &kinds::NAMESPACES {
             return Ok(inner.delete_namespace(&key, &object, deletion, now));
         }
-        let grace = if kind == &kinds::PODS {
-            pod_grace(&object, deletion)
-        } else {
-            0
-        };
+        let grace = deletion::grace(kind, &object, deletion);
+        if deletion.dry_run {
+            return Ok(if grace == 0 {
+                Deleted::Gone(object)
+            } else {
+                Deleted::Marked(object)
+            });
+        }
         if grace == 0 {
-            if !deletion.dry_run {
-                let gone = inner.record(kind, key, ChangeKind::Deleted, (*object).clone());
-                inner.finish_namespace(namespace);
-                return Ok(Deleted::Gone(gone));
-            }
-            return Ok(Deleted::Gone(object));
+            let gone = inner.remove(kind, key, &object, now);
+            inner.finish_namespace(namespace);
+            return Ok(Deleted::Gone(gone));
         }
-        let already = object
-            .pointer("/metadata/deletionGracePeriodSeconds")
-            .and_then(Value::as_i64);
-        if deletion.dry_run || already.is_some_and(|already| already <= grace) {
-            return Ok(Deleted::Marked(object));
-        }
-        let marked = marked_for_deletion(&object, grace, now);
-        Ok(Deleted::Marked(inner.record(
-            kind,
-            key,
-            ChangeKind::Modified,
-            marked,
-        )))
+        Ok(Deleted::Marked(match deletion::mark(&object, grace, now) {
+            Some(marked) => inner.record(kind, key, ChangeKind::Modified, marked),
+            None => object,
+        }))
     }
 }
 
@@ -254,7 +216,10 @@ impl Inner {
             (name, _) => name.to_owned(),
         };
         if !is_name(&name) {
-            let why = format!("Invalid value: {name:?}: a lowercase RFC 1123 subdomain is required");
+            let why = format!(
+                "Invalid value: {name:?}: a lowercase RFC 1123 subdomain must consist of \
+                 lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character"
+            );
             return Err(Failure::invalid(kind, &name, "metadata.name", &why));
         }
         if kind.namespaced {
@@ -271,10 +236,15 @@ impl Inner {
                 return Err(failure);
             }
         }
+        let now = Utc::now();
+        let given = text(&object, "/metadata/creationTimestamp")
+            .parse::<DateTime<Utc>>()
+            .ok();
+        let created = given.filter(|&given| given < now).unwrap_or(now);
         let metadata = metadata_mut(&mut object);
         metadata["name"] = json!(name);
         metadata["uid"] = json!(random::uid());
-        metadata["creationTimestamp"] = json!(timestamp(Utc::now()));
+        metadata["creationTimestamp"] = json!(timestamp(created));
         for server_owned in [
             "resourceVersion",
             "deletionTimestamp",
@@ -320,42 +290,52 @@ impl Inner {
         object
     }
 
+    /// Removes an object. A pod is first marked with no grace, so that a watch sees both, as on the real server.
+    fn remove(
+        &mut self,
+        kind: &'static Kind,
+        key: Key,
+        object: &Arc<Value>,
+        now: DateTime<Utc>,
+    ) -> Arc<Value> {
+        let marked = if kind == &kinds::PODS {
+            deletion::mark(object, 0, now)
+        } else {
+            None
+        };
+        let last = match marked {
+            Some(marked) => self.record(kind, key.clone(), ChangeKind::Modified, marked),
+            None => Arc::clone(object),
+        };
+        self.record(kind, key, ChangeKind::Deleted, (*last).clone())
+    }
+
     /// Marks a namespace, deletes its content, and removes it when nothing is left in it.
     fn delete_namespace(
         &mut self,
-        key: &Key,
+        own: &Key,
         object: &Arc<Value>,
-        deletion: &Deletion,
+        options: &Deletion,
         now: DateTime<Utc>,
     ) -> Deleted {
-        if deletion.dry_run || object.pointer("/metadata/deletionTimestamp").is_some() {
+        let Some(mut marked) = deletion::mark(object, 0, now).filter(|_| !options.dry_run) else {
             return Deleted::Marked(Arc::clone(object));
-        }
-        let mut marked = marked_for_deletion(object, 0, now);
+        };
         remove(metadata_mut(&mut marked), "deletionGracePeriodSeconds");
         marked["status"]["phase"] = json!("Terminating");
-        let marked = self.record(&kinds::NAMESPACES, key.clone(), ChangeKind::Modified, marked);
+        let marked = self.record(&kinds::NAMESPACES, own.clone(), ChangeKind::Modified, marked);
         for kind in kinds::all().filter(|kind| kind.namespaced) {
             let content = self.shelves.get(kind).map(Shelf::objects).unwrap_or_default();
-            for (key, object) in content.into_iter().filter(|(content, _)| content.0 == key.1) {
-                let grace = if kind == &kinds::PODS {
-                    pod_grace(&object, &Deletion::default())
-                } else {
-                    0
-                };
+            for (key, object) in content.into_iter().filter(|(key, _)| key.0 == own.1) {
+                let grace = deletion::grace(kind, &object, &Deletion::default());
                 if grace == 0 {
-                    self.record(kind, key, ChangeKind::Deleted, (*object).clone());
-                } else if object.pointer("/metadata/deletionTimestamp").is_none() {
-                    self.record(
-                        kind,
-                        key,
-                        ChangeKind::Modified,
-                        marked_for_deletion(&object, grace, now),
-                    );
+                    self.remove(kind, key, &object, now);
+                } else if let Some(marked) = deletion::mark(&object, grace, now) {
+                    self.record(kind, key, ChangeKind::Modified, marked);
                 }
             }
         }
-        self.finish_namespace(&key.1);
+        self.finish_namespace(&own.1);
         Deleted::Marked(marked)
     }
 
@@ -378,35 +358,6 @@ impl Inner {
 
 fn key(namespace: &str, name: &str) -> Key {
     (namespace.to_owned(), name.to_owned())
-}
-
-/// The text at a JSON pointer, or nothing.
-pub fn text<'a>(object: &'a Value, pointer: &str) -> &'a str {
-    object
-        .pointer(pointer)
-        .and_then(Value::as_str)
-        .unwrap_or_default()
-}
-
-/// A time as the API writes it: UTC, whole seconds.
-pub fn timestamp(time: DateTime<Utc>) -> String {
-    time.to_rfc3339_opts(SecondsFormat::Secs, true)
-}
-
-/// The metadata of an object (which must be a JSON object), made if it is missing.
-pub fn metadata_mut(object: &mut Value) -> &mut Value {
-    let metadata = &mut object["metadata"];
-    if !metadata.is_object() {
-        *metadata = json!({});
-    }
-    metadata
-}
-
-/// Takes a field out of a JSON object.
-pub fn remove(object: &mut Value, field: &str) {
-    if let Some(fields) = object.as_object_mut() {
-        fields.remove(field);
-    }
 }
 
 /// An object is a JSON object, and so are its parts.
@@ -433,121 +384,4 @@ fn is_name(name: &str) -> bool {
             .all(|letter| inner(letter) || letter == b'-' || letter == b'.')
         && name.bytes().next().is_some_and(inner)
         && name.bytes().last().is_some_and(inner)
-}
-
-fn check_preconditions(kind: &Kind, name: &str, old: &Value, wanted: &Value) -> Outcome<()> {
-    let (version, current) = (
-        text(wanted, "/metadata/resourceVersion"),
-        text(old, "/metadata/resourceVersion"),
-    );
-    if !version.is_empty() && version != current {
-        return Err(Failure::conflict(
-            kind,
-            name,
-            "the object has been modified; please apply your changes to the latest version and try again",
-        ));
-    }
-    let (uid, current) = (text(wanted, "/metadata/uid"), text(old, "/metadata/uid"));
-    if !uid.is_empty() && uid != current {
-        let why = format!("Precondition failed: UID in precondition: {uid}, UID in object meta: {current}");
-        return Err(Failure::conflict(kind, name, &why));
-    }
-    Ok(())
-}
-
-fn check_deletion(kind: &Kind, name: &str, object: &Value, deletion: &Deletion) -> Outcome<()> {
-    let differs = |what: &str, wanted: &Option<String>, current: &str| match wanted {
-        Some(wanted) if wanted != current => Err(Failure::conflict(
-            kind,
-            name,
-            &format!(
-                "the {what} in the precondition ({wanted}) does not match the {what} in record ({current}). The \
-                 object might have been {}",
-                if what == "UID" {
-                    "deleted and then recreated"
-                } else {
-                    "modified"
-                }
-            ),
-        )),
-        _ => Ok(()),
-    };
-    differs("UID", &deletion.uid, text(object, "/metadata/uid"))?;
-    differs(
-        "ResourceVersion",
-        &deletion.resource_version,
-        text(object, "/metadata/resourceVersion"),
-    )
-}
-
-/// Seconds a pod gets to end: none without a node or when it has ended already.
-fn pod_grace(pod: &Value, deletion: &Deletion) -> i64 {
-    let ended = matches!(text(pod, "/status/phase"), "Succeeded" | "Failed");
-    if text(pod, "/spec/nodeName").is_empty() || ended {
-        return 0;
-    }
-    let own = pod
-        .pointer("/spec/terminationGracePeriodSeconds")
-        .and_then(Value::as_i64);
-    deletion.grace_period.or(own).unwrap_or(30).max(0)
-}
-
-fn marked_for_deletion(object: &Value, grace: i64, now: DateTime<Utc>) -> Value {
-    let mut marked = object.clone();
-    let metadata = metadata_mut(&mut marked);
-    metadata["deletionTimestamp"] = json!(timestamp(now + Duration::seconds(grace)));
-    metadata["deletionGracePeriodSeconds"] = json!(grace);
-    if let Some(generation) = metadata.get("generation").and_then(Value::as_i64) {
-        metadata["generation"] = json!(generation + 1);
-    }
-    marked
-}
-
-/// The object that is stored when `wanted` is written over `old`: identity and the other part stay as they were.
-fn merge_parts(kind: &Kind, old: &Value, mut wanted: Value, part: Part) -> Value {
-    for owned in [
-        "name",
-        "namespace",
-        "uid",
-        "creationTimestamp",
-        "deletionTimestamp",
-        "deletionGracePeriodSeconds",
-        "generation",
-        "resourceVersion",
-    ] {
-        let metadata = metadata_mut(&mut wanted);
-        match old["metadata"].get(owned) {
-            Some(value) => metadata[owned] = value.clone(),
-            None => remove(metadata, owned),
-        }
-    }
-    wanted["kind"] = json!(kind.kind);
-    wanted["apiVersion"] = json!(kind.api_version());
-    match part {
-        Part::Status => {
-            let mut merged = old.clone();
-            merged["metadata"] = wanted["metadata"].take();
-            match wanted["status"].take() {
-                Value::Null => remove(&mut merged, "status"),
-                status => merged["status"] = status,
-            }
-            merged
-        }
-        Part::Main => {
-            if kind.status {
-                match old.get("status") {
-                    Some(status) => wanted["status"] = status.clone(),
-                    None => remove(&mut wanted, "status"),
-                }
-            }
-            if kind.generation && wanted.get("spec") != old.get("spec") {
-                let generation = old
-                    .pointer("/metadata/generation")
-                    .and_then(Value::as_i64)
-                    .unwrap_or(0);
-                metadata_mut(&mut wanted)["generation"] = json!(generation + 1);
-            }
-            wanted
-        }
-    }
 }

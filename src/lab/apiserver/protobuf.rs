@@ -99,9 +99,7 @@ pub fn decode(bytes: &[u8]) -> Outcome<Value> {
         "SelfSubjectRulesReview" => RULES_REVIEW,
         "SelfSubjectReview" | "Namespace" => METADATA_ONLY,
         _ => {
-            return Err(Failure::unsupported_media_type(
-                "application/json, application/yaml",
-            ));
+            return Err(Failure::unsupported_media_type());
         }
     };
     let mut decoded = message(raw, fields).ok_or_else(broken)?;

@@ -2,8 +2,9 @@
 //! server when there is nobody to pass it to.
 
 use super::failure::{Failure, Outcome};
+use super::json::{condition_is_true, text};
 use super::kinds::{PODS, SERVICES};
-use super::objects::{Objects, text};
+use super::objects::Objects;
 use super::request::Target;
 use super::selectors::LabelSelector;
 use crate::lab::backends::Backends;
@@ -90,12 +91,7 @@ fn endpoint(objects: &Objects, service: &Value, port: &Value) -> Option<SocketAd
 
 /// Ready and not on its way out.
 fn is_endpoint(pod: &Value) -> bool {
-    let conditions = pod["status"]["conditions"].as_array();
-    pod.pointer("/metadata/deletionTimestamp").is_none()
-        && conditions
-            .into_iter()
-            .flatten()
-            .any(|one| text(one, "/type") == "Ready" && text(one, "/status") == "True")
+    pod.pointer("/metadata/deletionTimestamp").is_none() && condition_is_true(pod, "Ready")
 }
 
 fn pod_address(pod: &Value) -> Option<IpAddr> {

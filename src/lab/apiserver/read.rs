@@ -1,8 +1,9 @@
 //! Get and list: selectors, paging, and the three forms of an answer (objects, table, metadata).
 
 use super::failure::{Failure, Outcome, json_response};
+use super::json::text;
 use super::kinds::Kind;
-use super::objects::{Key, Objects, Snapshot, text};
+use super::objects::{Key, Objects, Snapshot};
 use super::request::{Form, Query, Target};
 use super::selectors::{FieldSelector, LabelSelector};
 use super::table;
@@ -38,16 +39,7 @@ impl Filter {
                 String::new()
             },
             labels: LabelSelector::parse(query.get("labelSelector").unwrap_or_default())?,
-            fields: FieldSelector::parse(&fields, kind.kind).map_err(|failure| Failure {
-                message: format!(
-                    "Unable to find {:?} that match label selector {:?}, field selector {:?}: {}",
-                    format!("{}, {}", kind.api_version(), kind.plural),
-                    query.get("labelSelector").unwrap_or_default(),
-                    fields.trim_start_matches(','),
-                    failure.message
-                ),
-                ..failure
-            })?,
+            fields: FieldSelector::parse(&fields, kind.kind)?,
         })
     }
 

@@ -193,3 +193,94 @@ impl Form {
         Self::Object
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Verb, group, namespace, resource with subresource, name and rest of a GET, in one line.
+    fn told(path: &str, query: &str) -> String {
+        match Target::parse(&Method::GET, path, &Query::parse(query)) {
+            Some(target) => format!(
+                "{} {:?} {:?} {} {:?} {}",
+                target.verb,
+                target.group,
+                target.namespace,
+                target.resource_path(),
+                target.name,
+                target.rest
+            ),
+            None => "no resource".to_owned(),
+        }
+    }
+
+    #[test]
+    fn paths_name_verb_group_namespace_resource_and_name() {
+        assert_eq!(
+            told("/api/v1/nodes", "limit=500").trim_end(),
+            r#"list "" "" nodes """#
+        );
+        assert_eq!(
+            told("/api/v1/nodes", "watch=true").trim_end(),
+            r#"watch "" "" nodes """#
+        );
+        assert_eq!(
+            told("/api/v1/namespaces/kube-system", "").trim_end(),
+            r#"get "" "kube-system" namespaces "kube-system""#
+        );
+        let daemon_sets = told("/apis/apps/v1/namespaces/kube-system/daemonsets/kube-proxy", "");
+        assert_eq!(
+            daemon_sets.trim_end(),
+            r#"get "apps" "kube-system" daemonsets "kube-proxy""#
+        );
+        let proxy = told(
+            "/api/v1/namespaces/monitoring/services/http:prometheus:9090/proxy/api/v1/query",
+            "query=up",
+        );
+        assert_eq!(
+            proxy,
+            r#"get "" "monitoring" services/proxy "http:prometheus:9090" /api/v1/query"#
+        );
+        assert_eq!(told("/apis/apps/v1", ""), "no resource");
+        assert_eq!(told("/version", ""), "no resource");
+    }
+
+    #[test]
+    fn the_first_form_that_is_spoken_here_is_taken() {
+        let form = |accept: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::ACCEPT, accept.parse().unwrap());
+            Form::accepted(&headers)
+        };
+        assert_eq!(
+            form("application/json;as=Table;v=v1;g=meta.k8s.io,application/json"),
+            Form::Table
+        );
+        assert_eq!(
+            form("application/vnd.kubernetes.protobuf,application/json"),
+            Form::Object
+        );
+        assert_eq!(
+            form("application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"),
+            Form::Metadata
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn a_query_gives_back_what_was_encoded_into_it(value in "\\PC{1,20}") {
+            let encoded: String = value.bytes().map(|byte| format!("%{byte:02X}")).collect();
+            let query = Query::parse(&format!("a=1&b={encoded}"));
+            prop_assert_eq!(query.get("b"), Some(value.as_str()));
+        }
+
+        #[test]
+        fn any_path_is_read_or_is_no_resource(path in "(/[a-z0-9%]{0,6}){0,8}", query in "\\PC{0,20}") {
+            let query = Query::parse(&query);
+            if let Some(target) = Target::parse(&Method::GET, &path, &query) {
+                prop_assert!(!target.resource.is_empty());
+            }
+        }
+    }
+}

@@ -96,6 +96,11 @@ fn health(method: &Method, path: &str) -> Option<Response> {
     (path == "/version" || path == "/version/").then(|| json_response(StatusCode::OK, &discovery::version()))
 }
 
+/// The answer of the real server to a path outside of what it serves.
+fn no_page() -> Response {
+    (StatusCode::NOT_FOUND, "404 page not found\n").into_response()
+}
+
 impl Server {
     /// Discovery, schemas and unknown paths. The real server lets every authenticated user read them.
     async fn outside_of_resources(
@@ -106,9 +111,7 @@ impl Server {
         headers: HeaderMap,
     ) -> Response {
         if user.is_none() {
-            let verb = method.as_str().to_lowercase();
-            let message = format!("forbidden: User \"system:anonymous\" cannot {verb} path {path:?}");
-            return Failure::new(403, "Forbidden", message).into_response();
+            return Failure::forbidden_path(&method.as_str().to_lowercase(), path).into_response();
         }
         if let Some(api) = self.aggregated.find(path) {
             return match Request::get(path).body(Body::empty()) {
@@ -121,7 +124,7 @@ impl Server {
         }
         match discovery::answer(path, &headers, &self.aggregated.all()).await {
             Some(response) => response,
-            None => Failure::unknown_path().into_response(),
+            None => no_page(),
         }
     }
 
@@ -144,8 +147,15 @@ impl Server {
         if let Some(api) = self.aggregated.find(request.uri().path()) {
             return Ok(api.call(request).await);
         }
-        let kind = kinds::find(&target.group, &target.version, &target.resource)
-            .ok_or_else(Failure::unknown_path)?;
+        let Some(kind) = kinds::find(&target.group, &target.version, &target.resource) else {
+            let group_is_served =
+                kinds::all().any(|kind| kind.group == target.group && kind.version == target.version);
+            return if group_is_served {
+                Err(Failure::unknown_path())
+            } else {
+                Ok(no_page())
+            };
+        };
         match (kind.kind, target.subresource.as_str(), target.verb) {
             (_, "", _) => self.object(kind, target, query, request).await,
             (_, "status", "get" | "update" | "patch") if kind.status => {

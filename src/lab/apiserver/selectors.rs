@@ -1,7 +1,7 @@
 //! Label and field selectors, parsed and matched as the API server does.
 
 use super::failure::{Failure, Outcome};
-use super::objects::text;
+use super::json::text;
 use serde_json::Value;
 
 /// One term of a label selector.
@@ -91,37 +91,41 @@ fn split_terms(selector: &str) -> Vec<&str> {
 }
 
 fn parse_term(term: &str) -> Outcome<Term> {
-    let unreadable = || Failure::bad_request(format!("unable to parse requirement: {term:?}"));
-    let name = |name: &str| {
-        let name = name.trim();
-        let fits = |letter: char| letter.is_ascii_alphanumeric() || "-_./".contains(letter);
-        if name.is_empty() || !name.chars().all(fits) {
-            Err(unreadable())
-        } else {
-            Ok(name.to_owned())
+    let word = |word: &str| {
+        let word = word.trim();
+        let strange = |letter: char| !letter.is_ascii_alphanumeric() && !"-_./".contains(letter);
+        match word.find(strange) {
+            Some(at) => {
+                let rest = word.get(at..).unwrap_or_default().trim();
+                Err(Failure::bad_request(format!(
+                    "found '{rest}', expected: ',' or 'end of string'"
+                )))
+            }
+            None => Ok(word.to_owned()),
         }
+    };
+    let name = |text: &str| match word(text)? {
+        name if name.is_empty() => Err(Failure::bad_request(
+            "found '', expected: !, identifier, or 'end of string'",
+        )),
+        name => Ok(name),
     };
     let set = |values: &str| {
         let inner = values
             .trim()
             .strip_prefix('(')
-            .and_then(|rest| rest.strip_suffix(')'))
-            .ok_or_else(unreadable)?;
-        Ok::<_, Failure>(
-            inner
-                .split(',')
-                .map(|value| value.trim().to_owned())
-                .collect::<Vec<_>>(),
-        )
+            .and_then(|rest| rest.strip_suffix(')'));
+        let inner = inner.ok_or_else(|| Failure::bad_request(format!("found '{values}', expected: '('")))?;
+        inner.split(',').map(word).collect::<Outcome<Vec<_>>>()
     };
     if let Some(missing) = term.strip_prefix('!') {
         return Ok(Term::Missing(name(missing)?));
     }
     if let Some((label, value)) = term.split_once("!=") {
-        return Ok(Term::NotIn(name(label)?, vec![value.trim().to_owned()]));
+        return Ok(Term::NotIn(name(label)?, vec![word(value)?]));
     }
     if let Some((label, value)) = term.split_once("==").or_else(|| term.split_once('=')) {
-        return Ok(Term::In(name(label)?, vec![value.trim().to_owned()]));
+        return Ok(Term::In(name(label)?, vec![word(value)?]));
     }
     if let Some((label, values)) = term.split_once(" notin ") {
         return Ok(Term::NotIn(name(label)?, set(values)?));
@@ -216,5 +220,59 @@ fn field_text(object: &Value, field: &str) -> String {
         Some(Value::Number(value)) => value.to_string(),
         _ if matches!(field, "spec.unschedulable" | "spec.hostNetwork") => "false".to_owned(),
         _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn object(labels: &Value) -> Value {
+        json!({ "metadata": { "name": "p", "labels": labels }, "spec": { "nodeName": "win-1" } })
+    }
+
+    #[test]
+    fn every_term_must_match() {
+        let hello = object(&json!({ "app": "hello", "tier": "web" }));
+        let matches = |selector: &str| LabelSelector::parse(selector).unwrap().matches(&hello);
+        assert!(matches("") && matches("app") && matches("app=hello,tier in (web, db)"));
+        assert!(matches("other!=x") && matches("!other") && matches("tier notin (db)"));
+        assert!(!matches("app=hello,tier=db") && !matches("!app") && !matches("other in (x)"));
+    }
+
+    #[test]
+    fn an_absent_flag_is_false_and_an_unknown_field_is_refused() {
+        let node = json!({ "spec": {} });
+        let selector = FieldSelector::parse("spec.unschedulable=false", "Node").unwrap();
+        assert!(selector.matches(&node));
+        assert_eq!(
+            FieldSelector::parse("spec.podCIDR=x", "Node").unwrap_err().code,
+            400
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn noise_is_read_or_refused_and_never_a_panic(noise in "\\PC{0,40}") {
+            if let Err(failure) = LabelSelector::parse(&noise) {
+                prop_assert_eq!(failure.code, 400);
+            }
+            if let Err(failure) = FieldSelector::parse(&noise, "Pod") {
+                prop_assert_eq!(failure.code, 400);
+            }
+        }
+
+        #[test]
+        fn a_label_is_found_by_its_own_value_and_by_no_other(name in "[a-z]{1,8}", value in "[a-z]{1,8}") {
+            let labelled = object(&json!({ name.as_str(): value }));
+            let matches = |selector: String| LabelSelector::parse(&selector).unwrap().matches(&labelled);
+            let (found, other, longer) =
+                (format!("{name}={value}"), format!("{name}!={value}"), format!("{name}={value}x"));
+            prop_assert!(matches(found));
+            prop_assert!(!matches(other));
+            prop_assert!(!matches(longer));
+        }
     }
 }

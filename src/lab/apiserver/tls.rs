@@ -16,7 +16,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio_rustls::TlsAcceptor;
 
-/// A fresh authority and a server certificate for loopback, signed by it.
+/// A fresh authority and a server certificate signed by it.
 pub struct Identity {
     /// The authority's certificate, as a kubeconfig carries it.
     pub authority_pem: String,
@@ -24,11 +24,11 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Makes both.
+    /// Makes both; the certificate is for these host names and addresses.
     ///
     /// # Errors
     /// When the keys or certificates cannot be made.
-    pub fn generate() -> io::Result<Self> {
+    pub fn generate(names: &[&str]) -> io::Result<Self> {
         let mut authority = CertificateParams::default();
         authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         authority.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
@@ -38,7 +38,7 @@ impl Identity {
         let key = KeyPair::generate().map_err(io::Error::other)?;
         let authority = CertifiedIssuer::self_signed(authority, key).map_err(io::Error::other)?;
 
-        let names = vec!["127.0.0.1".to_owned(), "localhost".to_owned()];
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
         let mut server = CertificateParams::new(names).map_err(io::Error::other)?;
         server
             .distinguished_name
@@ -67,12 +67,12 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// Listens on loopback; port 0 takes a free one.
+    /// Listens there; port 0 takes a free one.
     ///
     /// # Errors
     /// When the port cannot be opened.
-    pub async fn open(port: u16, identity: &Identity, app: Router) -> io::Result<Self> {
-        let listener = TcpListener::bind(("127.0.0.1", port)).await?;
+    pub async fn open(address: SocketAddr, identity: &Identity, app: Router) -> io::Result<Self> {
+        let listener = TcpListener::bind(address).await?;
         let address = listener.local_addr()?;
         let acceptor = TlsAcceptor::from(Arc::clone(&identity.config));
         Ok(Self {

@@ -187,7 +187,7 @@ impl Users {
         if self.allows(user, &access) {
             return Ok(());
         }
-        let place = if target.namespace.is_empty() || target.resource == "namespaces" {
+        let place = if target.namespace.is_empty() {
             "at the cluster scope".to_owned()
         } else {
             format!("in the namespace {:?}", target.namespace)

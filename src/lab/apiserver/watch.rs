@@ -93,27 +93,26 @@ pub fn watch(
 
 /// The rules for streaming lists (`sendInitialEvents`).
 fn check_combination(streaming: Option<bool>, query: &Query) -> Outcome<()> {
-    let matching = query.get("resourceVersionMatch");
-    let why = match (streaming, matching) {
-        (None, Some(_)) => {
-            "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
-        }
-        (Some(_), None) => {
-            "resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
-        }
-        (Some(_), Some(other)) if other != "NotOlderThan" => {
-            "resourceVersionMatch: Unsupported value: sendInitialEvents requires NotOlderThan"
-        }
-        (Some(true), _) if !query.flag("allowWatchBookmarks") => {
-            "allowWatchBookmarks: Forbidden: sendInitialEvents requires setting allowWatchBookmarks to true"
-        }
+    let (why, cause) = match (streaming, query.get("resourceVersionMatch")) {
+        (None, Some(_)) => (
+            "Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided",
+            "FieldValueForbidden",
+        ),
+        (Some(_), None) => (
+            "Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan",
+            "FieldValueForbidden",
+        ),
+        (Some(_), Some(other)) if other != "NotOlderThan" => (
+            "Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan",
+            "FieldValueForbidden",
+        ),
         _ => return Ok(()),
     };
-    Err(Failure::new(
-        422,
-        "Invalid",
-        format!("ListOptions.meta.k8s.io \"\" is invalid: {why}"),
-    ))
+    let message = format!("ListOptions.meta.k8s.io \"\" is invalid: resourceVersionMatch: {why}");
+    let mut failure = Failure::new(422, "Invalid", message);
+    let cause = json!({ "reason": cause, "message": why, "field": "resourceVersionMatch" });
+    failure.details = json!({ "group": "meta.k8s.io", "kind": "ListOptions", "causes": [cause] });
+    Err(failure)
 }
 
 impl Watch {
@@ -153,7 +152,7 @@ impl Watch {
     }
 
     fn bookmark(&self, annotations: &Value) -> Value {
-        let mut metadata = json!({ "resourceVersion": self.revision.to_string(), "creationTimestamp": null });
+        let mut metadata = json!({ "resourceVersion": self.revision.to_string() });
         if !annotations.is_null() {
             metadata["annotations"] = annotations.clone();
         }

@@ -1,12 +1,15 @@
 //! Create, replace, patch and delete.
 
+use super::deletion::{Deleted, Deletion};
 use super::failure::{Failure, Outcome, json_response};
+use super::json::text;
 use super::kinds::Kind;
-use super::objects::{Deleted, Deletion, Objects, Part, text};
+use super::objects::Objects;
 use super::patch;
 use super::protobuf;
 use super::read::{Filter, namespace_of, partial};
 use super::request::{Form, Query, Target};
+use super::update::Part;
 use axum::body::Bytes;
 use axum::response::Response;
 
@@ -28,9 +31,7 @@ pub fn body(headers: &HeaderMap, bytes: &Bytes) -> Outcome<Value> {
         "application/yaml" => serde_yaml_ng::from_slice(bytes)
             .map_err(|error| Failure::bad_request(format!("the body of the request is not YAML: {error}"))),
         "application/vnd.kubernetes.protobuf" => protobuf::decode(bytes),
-        _ => Err(Failure::unsupported_media_type(
-            "application/json, application/yaml",
-        )),
+        _ => Err(Failure::unsupported_media_type()),
     }
 }
 

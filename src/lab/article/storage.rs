@@ -50,25 +50,7 @@ pub fn objects() -> Vec<Value> {
             "allowVolumeExpansion": true,
             "mountOptions": ["dir_mode=0770", "file_mode=0660", "vers=3.1.1", "seal", "nobrl", "nolease", "hard"],
         }),
-        json!({
-            "apiVersion": "v1", "kind": "PersistentVolumeClaim",
-            "metadata": {
-                "namespace": "win-demo", "name": "reports",
-                "annotations": {
-                    "pv.kubernetes.io/bind-completed": "yes",
-                    "pv.kubernetes.io/bound-by-controller": "yes",
-                    "volume.kubernetes.io/storage-provisioner": DRIVER,
-                },
-            },
-            "spec": {
-                "accessModes": ["ReadWriteMany"],
-                "storageClassName": "smb",
-                "volumeMode": "Filesystem",
-                "volumeName": VOLUME,
-                "resources": {"requests": {"storage": "1Gi"}},
-            },
-            "status": {"phase": "Bound", "accessModes": ["ReadWriteMany"], "capacity": {"storage": "1Gi"}},
-        }),
+        // before its claim: a claim whose volume is missing counts as lost at once
         json!({
             "apiVersion": "v1", "kind": "PersistentVolume",
             "metadata": {
@@ -93,6 +75,21 @@ pub fn objects() -> Vec<Value> {
                 },
             },
             "status": {"phase": "Bound"},
+        }),
+        json!({
+            "apiVersion": "v1", "kind": "PersistentVolumeClaim",
+            "metadata": {
+                "namespace": "win-demo", "name": "reports",
+                "annotations": {"volume.kubernetes.io/storage-provisioner": DRIVER},
+            },
+            "spec": {
+                "accessModes": ["ReadWriteMany"],
+                "storageClassName": "smb",
+                "volumeMode": "Filesystem",
+                "volumeName": VOLUME,
+                "resources": {"requests": {"storage": "1Gi"}},
+            },
+            "status": {"phase": "Bound", "accessModes": ["ReadWriteMany"], "capacity": {"storage": "1Gi"}},
         }),
     ]
 }

@@ -62,6 +62,7 @@ pub(super) fn workloads() -> Vec<Workload> {
             .pod("m4k2v", WINDOWS_NODE, [172, 21, 41, 23], 44, 0)
             .pod("w9xqz", WINDOWS_NODE, [172, 21, 41, 24], 44, 0),
         Workload::deployment("demo", "hello", "55fb8f8684")
+            .restricted()
             .container(
                 Container::new("hello", "ghcr.io/example/hello:1.3")
                     .port("http", 8080)

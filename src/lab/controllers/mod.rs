@@ -5,6 +5,7 @@
 mod action;
 mod budgets;
 mod nodes;
+mod presence;
 mod replicas;
 mod scheduler;
 mod snapshot;
@@ -83,6 +84,7 @@ impl Controllers {
             let now = Utc::now();
             let mut actions = nodes::decide(&snapshot, self.timings, now);
             actions.extend(replicas::decide(&snapshot));
+            actions.extend(presence::decide(&snapshot));
             actions.extend(scheduler::decide(&snapshot, now));
             actions.extend(workloads::decide(&snapshot));
             actions.extend(budgets::decide(&snapshot));

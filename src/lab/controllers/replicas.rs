@@ -5,7 +5,8 @@ use super::snapshot::{Snapshot, active, ready};
 use crate::lab::client::{Merge, ObjectPath};
 use crate::lab::seed::owner_reference;
 use k8s_openapi::api::apps::v1::{Deployment, ReplicaSet};
-use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::api::core::v1::{Pod, PodTemplateSpec};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::{Value, json};
 
 /// Pods to create and to delete, and the status of each `ReplicaSet`.
@@ -64,13 +65,17 @@ fn path_of(set: &ReplicaSet) -> ObjectPath {
     )
 }
 
-/// A pod from the template; its name is the server's choice.
 fn new_pod(set: &ReplicaSet) -> Option<Action> {
     let template = set.spec.template.as_ref()?;
-    let owner = json!({"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": set.metadata});
+    pod_from("ReplicaSet", &set.metadata, template).map(Action::Create)
+}
+
+/// A pod from the template of a controller, owned by it; its name is the server's choice.
+pub fn pod_from(kind: &str, controller: &ObjectMeta, template: &PodTemplateSpec) -> Option<Value> {
+    let owner = json!({"apiVersion": "apps/v1", "kind": kind, "metadata": controller});
     let mut metadata: Value = json!({
-        "namespace": set.metadata.namespace,
-        "generateName": format!("{}-", set.metadata.name.as_deref()?),
+        "namespace": controller.namespace,
+        "generateName": format!("{}-", controller.name.as_deref()?),
         "ownerReferences": owner_reference(&owner),
     });
     if let Some(template) = &template.metadata {
@@ -79,9 +84,7 @@ fn new_pod(set: &ReplicaSet) -> Option<Action> {
             metadata["annotations"] = json!(annotations);
         }
     }
-    Some(Action::Create(json!({
-        "apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template.spec,
-    })))
+    Some(json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template.spec}))
 }
 
 fn status(set: &ReplicaSet, pods: &[&Pod]) -> Option<Action> {

@@ -1,11 +1,8 @@
 //! The collectors: the exporter's defaults, and `memory` and `container` as the chart switches them on.
 
 use super::exposition::{Exposition, Family};
-use super::{EXPORTER_VERSION, Scene};
-use crate::domain::measurement::ServiceState;
-use crate::lab::figures::{self, Who, seconds_since_epoch, to_f64};
-use crate::lab::world::{RunningContainer, RunningPod};
-use chrono::TimeDelta;
+use super::{EXPORTER_VERSION, Scene, container, services};
+use crate::lab::figures::{self, seconds_since_epoch, to_f64};
 
 /// A collector: its name in `collect[]`, and what it writes.
 pub struct Collector {
@@ -18,7 +15,7 @@ pub struct Collector {
 pub const COLLECTORS: [Collector; 9] = [
     Collector {
         name: "container",
-        write: container,
+        write: container::write,
     },
     Collector {
         name: "cpu",
@@ -46,7 +43,7 @@ pub const COLLECTORS: [Collector; 9] = [
     },
     Collector {
         name: "service",
-        write: service,
+        write: services::write,
     },
     Collector {
         name: "system",
@@ -101,107 +98,6 @@ pub(super) fn about_itself(chosen: &[&Collector], text: &mut Exposition) {
         "windows_exporter: Total scrape duration.",
     )
     .value(0.11);
-}
-
-fn container(scene: &Scene<'_>, text: &mut Exposition) {
-    let all = || {
-        scene
-            .pods
-            .iter()
-            .flat_map(|pod| pod.containers.iter().map(move |container| (&**pod, container)))
-    };
-    let hcs = all().filter(|(pod, _)| !pod.host_process).count();
-    // HCS counts the pause container of each sandbox too
-    let sandboxes = scene.pods.iter().filter(|pod| !pod.host_process).count();
-    text.gauge("windows_container_count", "Number of containers")
-        .value(to_f64(u64::try_from(hcs + sandboxes).unwrap_or(0)));
-    let mut available = text.gauge("windows_container_available", "Available");
-    for (pod, container) in all() {
-        let host_process = if pod.host_process { "true" } else { "false" };
-        available.sample(
-            &[
-                ("container", &container.name),
-                ("container_id", &container.id),
-                ("hostprocess", host_process),
-                ("namespace", &pod.namespace),
-                ("pod", &pod.name),
-            ],
-            1.0,
-        );
-    }
-    let each = |family: &mut Family, figure: &dyn Fn(&RunningPod, &RunningContainer) -> f64| {
-        for (pod, container) in all() {
-            family.sample(&identity(pod, container), figure(pod, container));
-        }
-    };
-    let figures =
-        |pod: &RunningPod, container: &RunningContainer| figures::container(who(pod, container), scene.at);
-    let cpu = |pod: &RunningPod, container: &RunningContainer| {
-        figures::container_cpu_seconds(who(pod, container), scene.at)
-    };
-    each(
-        text.gauge(
-            "windows_container_memory_usage_commit_bytes",
-            "Memory Usage Commit Bytes",
-        ),
-        &|pod, container| figures(pod, container).commit_bytes,
-    );
-    each(
-        text.gauge(
-            "windows_container_memory_usage_commit_peak_bytes",
-            "Memory Usage Commit Peak Bytes",
-        ),
-        &|pod, container| figures(pod, container).commit_peak_bytes,
-    );
-    each(
-        text.gauge(
-            "windows_container_memory_usage_private_working_set_bytes",
-            "Memory Usage Private Working Set Bytes",
-        ),
-        &|pod, container| figures(pod, container).private_working_set_bytes,
-    );
-    each(
-        text.counter(
-            "windows_container_cpu_usage_seconds_total",
-            "Total Run time in Seconds",
-        ),
-        &cpu,
-    );
-    each(
-        text.counter(
-            "windows_container_cpu_usage_seconds_usermode",
-            "Run Time in User mode in Seconds",
-        ),
-        &|pod, container| cpu(pod, container) * 0.7,
-    );
-    each(
-        text.counter(
-            "windows_container_cpu_usage_seconds_kernelmode",
-            "Run time in Kernel mode in Seconds",
-        ),
-        &|pod, container| cpu(pod, container) * 0.3,
-    );
-}
-
-fn identity<'a>(pod: &'a RunningPod, container: &'a RunningContainer) -> [(&'static str, &'a str); 4] {
-    [
-        ("container", &container.name),
-        ("container_id", &container.id),
-        ("namespace", &pod.namespace),
-        ("pod", &pod.name),
-    ]
-}
-
-/// Whose figures a container has.
-pub fn who<'a>(pod: &'a RunningPod, container: &'a RunningContainer) -> Who<'a> {
-    Who {
-        os: pod.os,
-        app: &pod.app,
-        pod: &pod.name,
-        container: &container.name,
-        memory_limit_bytes: container.memory_limit_bytes,
-        started_at: container.started_at,
-    }
 }
 
 fn cpu(scene: &Scene<'_>, text: &mut Exposition) {
@@ -387,75 +283,6 @@ fn system(scene: &Scene<'_>, text: &mut Exposition) {
         "Current number of threads (WMI source: PerfOS_System.Threads)",
     )
     .value(1840.0);
-}
-
-/// Services of the node: name, display name, start mode, seconds from boot to its process (`None`: stopped).
-const SERVICES: [(&str, &str, &str, Option<i64>); 8] = [
-    ("containerd", "containerd", "auto", Some(3)),
-    ("eventlog", "Windows Event Log", "auto", Some(1)),
-    ("hns", "Host Network Service", "manual", Some(4)),
-    ("kubelet", "kubelet", "auto", Some(5)),
-    ("LanmanWorkstation", "Workstation", "auto", Some(2)),
-    ("vmcompute", "Hyper-V Host Compute Service", "manual", Some(2)),
-    ("W32Time", "Windows Time", "auto", Some(2)),
-    ("wuauserv", "Windows Update", "manual", None),
-];
-
-fn service(scene: &Scene<'_>, text: &mut Exposition) {
-    let mut info = text.gauge(
-        "windows_service_info",
-        "A metric with a constant '1' value labeled with service information",
-    );
-    for (name, display, _, _) in SERVICES {
-        info.sample(
-            &[
-                ("display_name", display),
-                ("name", name),
-                ("path_name", ""),
-                ("run_as", "LocalSystem"),
-            ],
-            1.0,
-        );
-    }
-    let mut process = text.gauge("windows_service_process", "Process of started service.");
-    for (position, (name, _, _, started)) in (1_u32..).zip(SERVICES) {
-        if let Some(seconds) = started {
-            let created = scene.machine.booted_at + TimeDelta::seconds(seconds);
-            process.sample(
-                &[
-                    ("name", name),
-                    ("process_id", &(position * 412 + 960).to_string()),
-                ],
-                seconds_since_epoch(created).floor(),
-            );
-        }
-    }
-    let mut modes = text.gauge(
-        "windows_service_start_mode",
-        "The start mode of the service (StartMode)",
-    );
-    for (name, _, own, _) in SERVICES {
-        for mode in ["auto", "boot", "disabled", "manual", "system"] {
-            modes.sample(
-                &[("name", name), ("start_mode", mode)],
-                if mode == own { 1.0 } else { 0.0 },
-            );
-        }
-    }
-    let mut states = text.gauge("windows_service_state", "The state of the service (State)");
-    for (name, _, _, started) in SERVICES {
-        let own = if started.is_some() {
-            ServiceState::Running
-        } else {
-            ServiceState::Stopped
-        };
-        for state in ServiceState::ALL {
-            states.sample(
-                &[("name", name), ("state", state.name())],
-                if state == own { 1.0 } else { 0.0 },
-            );
-        }
-    }
 }
 
 const DISK_BYTES: f64 = 63_769_128_960.0;

@@ -1,9 +1,12 @@
 //! windows_exporter 0.31 of a simulated Windows node: what `/metrics` says, made from the figures of this moment.
 
 mod collectors;
+mod container;
 mod exposition;
+mod services;
 
-pub use collectors::{COLLECTORS, who};
+pub use collectors::COLLECTORS;
+pub use container::who;
 pub use exposition::{Exposition, Family, Sample};
 
 use crate::domain::Timestamp;

@@ -18,7 +18,7 @@ use serde_json::json;
 use std::collections::HashMap;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -36,8 +36,8 @@ pub struct Past {
 /// Pasts by namespace and name of the pod.
 pub type Pasts = HashMap<(Name, Name), Past>;
 
-/// Writes that are under way at the same time while many nodes register.
-const REGISTRATIONS: usize = 16;
+/// Writes of all kubelets together that are under way at the same time.
+const WRITES: usize = 16;
 
 /// The kubelets of all machines of a world.
 pub struct Fleet {
@@ -45,6 +45,7 @@ pub struct Fleet {
     world: World,
     timings: Timings,
     pasts: Pasts,
+    writes: Arc<Semaphore>,
 }
 
 impl Fleet {
@@ -58,6 +59,7 @@ impl Fleet {
             world,
             timings,
             pasts,
+            writes: Arc::new(Semaphore::new(WRITES)),
         }
     }
 
@@ -65,7 +67,7 @@ impl Fleet {
     pub async fn register(&self) -> Result<(), LabError> {
         stream::iter(self.world.machines())
             .map(|machine| self.register_one(machine))
-            .buffer_unordered(REGISTRATIONS)
+            .buffer_unordered(WRITES)
             .try_collect()
             .await
     }
@@ -130,6 +132,7 @@ impl Fleet {
             timings: self.timings,
             machine,
             past: self.pasts.remove(&(facts.namespace.clone(), facts.name.clone())),
+            writes: Arc::clone(&self.writes),
         };
         lives.begin(facts, life);
     }

@@ -14,7 +14,7 @@ use chrono::{TimeDelta, Utc};
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 
 /// Everything that a pod's life needs.
 pub struct Life {
@@ -24,6 +24,8 @@ pub struct Life {
     pub machine: Arc<Machine>,
     /// What the pod was before the lab began, if it was there.
     pub past: Option<Past>,
+    /// Bounds the writes of all kubelets together.
+    pub writes: Arc<Semaphore>,
 }
 
 /// Delay before a write that failed is tried again.
@@ -179,7 +181,10 @@ impl Life {
         F: Future<Output = Result<(), LabError>>,
     {
         loop {
-            match write().await {
+            let permit = self.writes.acquire().await;
+            let result = write().await;
+            drop(permit);
+            match result {
                 Ok(()) => return,
                 // gone, or another pod has the name now
                 Err(error) if error.has_status(404) || error.has_status(409) => return,

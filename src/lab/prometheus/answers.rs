@@ -325,7 +325,7 @@ mod tests {
             backends,
             database: database.clone(),
         };
-        scraper.tell_the_past();
+        scraper.tell_the_past(Utc::now());
         database
     }
 

@@ -32,20 +32,19 @@ pub struct Scraper {
 }
 
 impl Scraper {
-    /// Tells the past hour, as if everything that runs now had been scraped since it started.
-    pub fn tell_the_past(&self) {
-        let now = Utc::now();
+    /// Tells the hour before `until`, as if everything that runs now had been scraped since it started.
+    pub fn tell_the_past(&self, until: Timestamp) {
         let interval = TimeDelta::from_std(SCRAPE_INTERVAL).unwrap_or(PAST_STEP);
-        let mut at = now - TimeDelta::hours(1);
-        while at < now {
+        let mut at = until - TimeDelta::hours(1);
+        while at < until {
             self.scrape_all(at);
-            at += if at < now - DENSE_PAST {
+            at += if at < until - DENSE_PAST {
                 PAST_STEP
             } else {
                 interval
             };
         }
-        self.scrape_all(now);
+        self.scrape_all(until);
     }
 
     /// Scrapes until `cancel` fires.

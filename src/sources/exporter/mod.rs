@@ -15,6 +15,7 @@ use crate::domain::reading::{Absence, Source, stale_after_seconds};
 use crate::sources::context::SourceContext;
 use crate::sources::event::{Demand, Payload, Problem};
 use crate::sources::pace::{Pace, Reporter};
+use crate::sources::prometheus::fleet::Fleet;
 use crate::sources::prometheus::health::Health;
 use crate::sources::prometheus::inventory::all_quantities;
 use crate::sources::transport::HttpTransport;
@@ -72,6 +73,7 @@ type Scraped = (ExporterPod, Result<(Timestamp, Scrape), Failure>);
 enum Off {
     NotNeeded,
     NoPods,
+    NoWindowsNodes,
 }
 
 struct Runner {
@@ -127,10 +129,12 @@ impl Runner {
         let health = self.health.borrow().clone();
         let wanted = wanted(&pods, &health, Utc::now());
         if wanted.is_empty() {
-            let off = if pods.is_empty() {
-                Off::NoPods
-            } else {
+            let off = if !pods.is_empty() {
                 Off::NotNeeded
+            } else if Fleet::read(&self.api).await.is_ok_and(|fleet| fleet.is_empty()) {
+                Off::NoWindowsNodes
+            } else {
+                Off::NoPods
             };
             self.rest(off).await;
             return Ok(());
@@ -225,7 +229,7 @@ impl Runner {
         self.off = Some(off);
         self.earlier.clear();
         let problem = match off {
-            Off::NotNeeded => None,
+            Off::NotNeeded | Off::NoWindowsNodes => None,
             Off::NoPods => Some(Problem {
                 what: "no running pod looks like windows_exporter".to_owned(),
                 next_step: "install it on the Windows nodes (kube-prometheus-stack: windowsMonitoring.enabled=true); \
@@ -242,6 +246,7 @@ impl Runner {
         let said = match off {
             Off::NotNeeded => "not needed: Prometheus has fresh samples of every node with an exporter",
             Off::NoPods => "no exporter pod",
+            Off::NoWindowsNodes => "this cluster has no Windows node",
         };
         self.reporter.off(said, problem).await;
     }

@@ -6,6 +6,7 @@ use crate::sources::event::{Problem, ShortText};
 use kube::config::{
     Config, ExecInteractiveMode, KubeConfigOptions, Kubeconfig, KubeconfigError, LoadDataError,
 };
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -52,6 +53,8 @@ pub async fn open(choice: Choice) -> Result<Session, Problem> {
         http::HeaderValue::from_static(concat!("drainboard/", env!("CARGO_PKG_VERSION"))),
     ));
     let server = without_user_information(&config.cluster_url);
+    // Compressing costs the server more than the answer itself; here there is no network to be spared.
+    config.disable_compression |= config.proxy_url.is_none() && is_on_this_machine(&config.cluster_url);
     // Plugins are processes that are waited for.
     let built = tokio::task::spawn_blocking(move || build(config, choice.interactive)).await;
     match built {
@@ -294,6 +297,27 @@ fn client_problem(failure: &Failure, context: &str) -> Problem {
     }
 }
 
+/// Whether the URL's host is an address of this machine: then a packet to it would have it as its source, too.
+/// None is sent, and no name is looked up.
+fn is_on_this_machine(url: &http::Uri) -> bool {
+    let host = url.host().unwrap_or_default().trim_matches(['[', ']']);
+    let Ok(address) = host.parse::<IpAddr>() else {
+        return host == "localhost";
+    };
+    if address.is_loopback() {
+        return true;
+    }
+    let any: IpAddr = match address {
+        IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+        IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+    };
+    let source = UdpSocket::bind((any, 0)).and_then(|socket| {
+        socket.connect((address, 9))?;
+        socket.local_addr()
+    });
+    source.is_ok_and(|source| source.ip() == address)
+}
+
 fn without_user_information(url: &http::Uri) -> String {
     let text = url.to_string();
     let text = text.trim_end_matches('/');
@@ -386,6 +410,13 @@ mod tests {
             problem.contains("the token file /nonexistent/token cannot be read"),
             "{problem}"
         );
+    }
+
+    #[test]
+    fn a_server_on_this_machine_is_told_from_one_elsewhere() {
+        let here = |url: &str| is_on_this_machine(&url.parse().unwrap());
+        assert!(here("https://127.0.0.1:6443") && here("https://127.0.3.7") && here("https://localhost:1"));
+        assert!(!here("https://192.0.2.1:6443") && !here("https://api.example.com"));
     }
 
     #[test]

@@ -62,13 +62,14 @@ impl Follow {
                 return Ok(());
             };
             let mut changes = Vec::new();
-            let mut outcome = self.take::<R>(piece.as_ref(), version, names, &mut changes);
+            let mut reached = version.clone();
+            let mut outcome = self.take::<R>(piece.as_ref(), &mut reached, names, &mut changes);
             let mut ended = false;
             while outcome.is_ok() && !ended && changes.len() < BATCH {
                 match self.answer.piece(patience).now_or_never() {
                     None => break,
                     Some(Ok(Some(piece))) => {
-                        outcome = self.take::<R>(piece.as_ref(), version, names, &mut changes);
+                        outcome = self.take::<R>(piece.as_ref(), &mut reached, names, &mut changes);
                     }
                     Some(_) => ended = true,
                 }
@@ -76,6 +77,8 @@ impl Follow {
             if !changes.is_empty() {
                 sink.send(R::payload(changes)).await;
             }
+            // Only what was sent counts: whoever drops this future in between gets it again.
+            *version = reached;
             outcome?;
             if ended {
                 return Ok(());

@@ -28,6 +28,7 @@ use health::Health;
 use samples::{Clock, NodeSamples, Oddities};
 use secrecy::SecretString;
 use std::collections::{BTreeSet, HashMap};
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -35,9 +36,9 @@ use tokio::time::Instant;
 
 /// Where Prometheus is and what it wants to see. Credentials are for an address only: they cannot pass the API
 /// server's proxy.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Options {
-    /// Its address; `None` looks among the cluster's services.
+    /// Its address, which may hold `user:password@`; `None` looks among the cluster's services.
     pub url: Option<String>,
     /// `user:password`.
     pub basic: Option<SecretString>,
@@ -53,6 +54,15 @@ pub struct Options {
     pub client_key: Option<PathBuf>,
     /// Label matchers that pick this cluster, e.g. `cluster="prod"`.
     pub matcher: Option<String>,
+}
+
+/// Without the address, which may hold user and password, and without the other secrets.
+impl fmt::Debug for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options")
+            .field("matcher", &self.matcher)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Options {

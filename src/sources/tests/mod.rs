@@ -3,6 +3,7 @@
 mod bad_days;
 mod credentials;
 mod fake_api;
+mod lab;
 mod operator;
 mod watching;
 

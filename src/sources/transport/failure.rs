@@ -53,9 +53,9 @@ impl Failure {
         }
     }
 
-    /// The reason why a value is not there.
+    /// The reason why a value is not there, with what to do about it.
     pub fn absence(&self) -> Absence {
-        let text = Arc::from(self.problem.what.as_str());
+        let text = Arc::from(self.problem.to_string());
         match self.kind {
             FailureKind::Forbidden => Absence::Forbidden(text),
             _ => Absence::SourceDown(text),

@@ -54,9 +54,9 @@ pub fn frame(scene: &Scene, ui: &Ui, look: &Look) -> Frame {
         Scene::Screen(screen) => {
             header::render(&mut canvas, screen.areas.header, &screen.header, screen.now);
             tabs::render(&mut canvas, screen.areas.tabs, &screen.header, ui);
-            if let (Some(y), Some(problem)) = (screen.areas.problem, &screen.problem) {
-                let width = canvas.width();
-                canvas.line(1, y, width - 2, problem);
+            let area = screen.areas.problem;
+            for (y, line) in (area.y..area.bottom()).zip(&screen.problem) {
+                canvas.line(area.x, y, area.width, line);
             }
             match &screen.main {
                 Main::Table(table) => table::render(&mut canvas, &screen.areas, table, ui),

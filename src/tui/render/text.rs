@@ -128,20 +128,16 @@ pub fn wrap(line: &Line, cells: usize) -> Vec<Line> {
     let mut lines = vec![Line::new()];
     let mut used = 0;
     for span in line {
-        for word in span
-            .text
-            .split_word_bounds()
-            .flat_map(|word| pieces(word, cells - indent))
-        {
-            let wide = width(word);
-            if used + wide > cells {
+        let words = span.text.split_inclusive(' ');
+        for word in words.flat_map(|word| pieces(word, cells - indent)) {
+            let letters = word.trim_end_matches(' ');
+            if used > indent && used + width(letters) > cells {
                 lines.push(vec![Span::new(" ".repeat(indent), Role::Text)]);
                 used = indent;
-                if word.trim().is_empty() {
-                    continue;
-                }
             }
-            used += wide;
+            // A space that would begin a line, or stick out, is not missed.
+            let word = if used + width(word) > cells { letters } else { word };
+            used += width(word);
             append(&mut lines, word, span.role);
         }
     }

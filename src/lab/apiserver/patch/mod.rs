@@ -4,7 +4,6 @@ mod strategic;
 
 use super::failure::{Failure, Outcome};
 use super::kinds::Kind;
-use super::objects::text;
 use serde_json::Value;
 
 /// The format of a patch, from its content type.
@@ -28,9 +27,7 @@ impl Format {
             "application/strategic-merge-patch+json" => Ok(Self::Strategic),
             "application/merge-patch+json" => Ok(Self::Merge),
             "application/json-patch+json" => Ok(Self::Json),
-            _ => Err(Failure::unsupported_media_type(
-                "application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json",
-            )),
+            _ => Err(Failure::unsupported_media_type()),
         }
     }
 
@@ -47,13 +44,8 @@ impl Format {
                 let operations: json_patch::Patch = serde_json::from_value(patch.clone())
                     .map_err(|error| Failure::bad_request(format!("error decoding patch: {error}")))?;
                 json_patch::patch(&mut patched, &operations).map_err(|error| {
-                    let message =
-                        format!("the server rejected our request due to an error in our request: {error}");
-                    let mut failure = Failure::new(422, "Invalid", message);
-                    failure.details = serde_json::json!({
-                        "name": text(object, "/metadata/name"), "kind": kind.plural,
-                    });
-                    failure
+                    tracing::debug!(%error, resource = kind.plural, "a JSON patch does not fit");
+                    Failure::unfit_patch()
                 })?;
             }
         }

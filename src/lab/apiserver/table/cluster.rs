@@ -1,6 +1,6 @@
 //! `kubectl get` of namespaces, services, events, leases and the smaller resources.
 
-use super::super::objects::text;
+use super::super::json::text;
 use super::words::{labels, since};
 use super::{
     AGE, Column, NAME, Printer, age, flag_column, name, number, number_column, or, text_column, wide_column,

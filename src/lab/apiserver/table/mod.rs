@@ -8,8 +8,8 @@ mod storage;
 mod words;
 mod workloads;
 
+use super::json::text;
 use super::kinds::Kind;
-use super::objects::text;
 use super::read::partial;
 use super::request::Query;
 use chrono::{DateTime, Utc};

@@ -1,6 +1,6 @@
 //! `kubectl get nodes`.
 
-use super::super::objects::text;
+use super::super::json::{condition, text};
 use super::{AGE, Column, NAME, Printer, age, name, or, text_column, wide_column};
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
@@ -45,12 +45,7 @@ fn cells(node: &Value, now: DateTime<Utc>) -> Vec<Value> {
 }
 
 fn status(node: &Value) -> String {
-    let ready = node["status"]["conditions"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .find(|one| text(one, "/type") == "Ready");
-    let health = match ready.map(|condition| text(condition, "/status")) {
+    let health = match condition(node, "Ready").map(|ready| text(ready, "/status")) {
         Some("True") => "Ready",
         Some(_) => "NotReady",
         None => "Unknown",

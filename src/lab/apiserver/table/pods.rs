@@ -1,6 +1,6 @@
 //! `kubectl get pods`: the word in the STATUS column takes in init containers, sidecars, crashes and deletion.
 
-use super::super::objects::text;
+use super::super::json::{condition, condition_is_true, text};
 use super::words::since;
 use super::{AGE, Column, NAME, Printer, age, name, number, or, text_column, wide_column};
 use chrono::{DateTime, Utc};
@@ -49,12 +49,6 @@ fn list<'a>(object: &'a Value, pointer: &str) -> &'a [Value] {
         .map_or(&[], Vec::as_slice)
 }
 
-fn condition_is_true(pod: &Value, wanted: &str) -> bool {
-    list(pod, "/status/conditions")
-        .iter()
-        .any(|one| text(one, "/type") == wanted && text(one, "/status") == "True")
-}
-
 fn readiness_gates(pod: &Value) -> String {
     let gates = list(pod, "/spec/readinessGates");
     if gates.is_empty() {
@@ -80,10 +74,7 @@ impl Summary {
     fn of(pod: &Value) -> Self {
         let phase = text(pod, "/status/phase");
         let mut state = or(text(pod, "/status/reason"), phase).to_owned();
-        if list(pod, "/status/conditions")
-            .iter()
-            .any(|one| text(one, "/type") == "PodScheduled" && text(one, "/reason") == "SchedulingGated")
-        {
+        if condition(pod, "PodScheduled").is_some_and(|one| text(one, "/reason") == "SchedulingGated") {
             "SchedulingGated".clone_into(&mut state);
         }
         let sidecars = list(pod, "/spec/initContainers")

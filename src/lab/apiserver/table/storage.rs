@@ -1,6 +1,6 @@
 //! `kubectl get` of volumes, claims, storage classes and CSI drivers.
 
-use super::super::objects::text;
+use super::super::json::text;
 use super::{
     AGE, Column, NAME, Printer, age, flag_column, name, number_column, or, text_column, wide_column,
 };

@@ -1,6 +1,6 @@
 //! Ages, labels and selectors in the words of `kubectl`.
 
-use super::super::objects::text;
+use super::super::json::text;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 

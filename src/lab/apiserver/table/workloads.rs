@@ -1,6 +1,6 @@
 //! `kubectl get` of the controllers of pods and of disruption budgets.
 
-use super::super::objects::text;
+use super::super::json::text;
 use super::words::{labels, selector};
 use super::{AGE, Column, NAME, Printer, age, name, number, number_column, text_column, wide_column};
 use chrono::{DateTime, Utc};

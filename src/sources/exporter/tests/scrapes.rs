@@ -226,3 +226,18 @@ async fn a_cluster_without_exporter_says_how_to_get_one() {
             .contains("windowsMonitoring.enabled=true")
     );
 }
+
+#[tokio::test]
+async fn a_cluster_without_windows_nodes_lacks_nothing() {
+    let mut bench = bench().await;
+    for path in ["/api/v1/pods", "/apis/apps/v1/daemonsets", "/api/v1/nodes"] {
+        bench.fake.on(path, |_| Reply::json(&json!({"items": []})));
+    }
+    let _health = start(&bench, down());
+    assert_eq!(bench.round().await.missing, []);
+    let state = bench.state("off", |state| state.phase == SourcePhase::Off).await;
+    assert_eq!(
+        (state.reached.as_str(), state.last_error),
+        ("this cluster has no Windows node", None)
+    );
+}

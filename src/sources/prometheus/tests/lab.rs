@@ -24,7 +24,8 @@ pub struct Answers {
 }
 
 pub fn now() -> f64 {
-    chrono::Utc::now().timestamp_millis() as f64 / 1000.0
+    let since_1970 = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since_1970.unwrap().as_secs_f64()
 }
 
 /// Labels of the article's exporter target.
@@ -82,7 +83,7 @@ impl Answers {
         }
     }
 
-    pub fn add(&mut self, query: QueryName, labels: Value, value: &str) {
+    pub fn add(&mut self, query: QueryName, labels: &Value, value: &str) {
         self.rows
             .entry(query)
             .or_default()
@@ -100,12 +101,12 @@ impl Answers {
         let time = (self.clock - age).to_string();
         self.add(
             QueryName::Nodes,
-            with(target, &json!({"quantity": quantity})),
+            &with(target, &json!({"quantity": quantity})),
             value,
         );
         self.add(
             QueryName::Nodes,
-            with(target, &json!({"quantity": format!("{quantity}.time")})),
+            &with(target, &json!({"quantity": format!("{quantity}.time")})),
             &time,
         );
     }
@@ -115,15 +116,15 @@ impl Answers {
         let kubelet = with(target, &json!({"name": "kubelet"}));
         let tagged = |labels: &Value, quantity: &str| with(labels, &json!({"quantity": quantity}));
         let running = with(&kubelet, &json!({"state": "running"}));
-        self.add(QueryName::Services, tagged(&running, "state"), "1");
-        self.add(QueryName::Services, tagged(&kubelet, "started_at"), "1764500000");
-        self.add(QueryName::Services, tagged(&kubelet, "state.time"), &time);
+        self.add(QueryName::Services, &tagged(&running, "state"), "1");
+        self.add(QueryName::Services, &tagged(&kubelet, "started_at"), "1764500000");
+        self.add(QueryName::Services, &tagged(&kubelet, "state.time"), &time);
     }
 
     pub fn exporter(&mut self, target: &Value, version: &str, collectors: &[&str]) {
         self.add(
             QueryName::Exporters,
-            with(target, &json!({"version": version})),
+            &with(target, &json!({"version": version})),
             "1",
         );
         for collector in collectors {
@@ -133,7 +134,7 @@ impl Answers {
 
     pub fn collector(&mut self, target: &Value, collector: &str, success: bool) {
         let labels = with(target, &json!({"collector": collector, "quantity": "success"}));
-        self.add(QueryName::Exporters, labels, if success { "1" } else { "0" });
+        self.add(QueryName::Exporters, &labels, if success { "1" } else { "0" });
     }
 
     fn container(&mut self, id: &str, age: f64) {
@@ -146,7 +147,7 @@ impl Answers {
         ] {
             self.add(
                 QueryName::Containers,
-                json!({"container_id": id, "quantity": quantity}),
+                &json!({"container_id": id, "quantity": quantity}),
                 value,
             );
         }
@@ -155,7 +156,7 @@ impl Answers {
     pub fn series(&mut self, names: &[&str]) {
         for name in names {
             let labels = json!({"__name__": name, "job": "windows-exporter"});
-            self.add(QueryName::Series, labels, "1");
+            self.add(QueryName::Series, &labels, "1");
         }
     }
 

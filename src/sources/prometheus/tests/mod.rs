@@ -3,6 +3,7 @@
 mod bad_input;
 mod direct;
 mod found;
+mod joins;
 mod lab;
 
 use super::health::Health;

@@ -1,0 +1,12 @@
+//! One source after the other is switched off, grows old, or answers something else, and the cluster behind the
+//! screens changes: what the operator sees then. Real sources, store and commands against the embedded lab.
+
+mod another_cluster;
+mod bad_answers;
+mod desk;
+mod odd_samples;
+#[path = "../cli/operator.rs"]
+mod operator;
+mod switched_off;
+mod watches_refused;
+mod grown_old;
