@@ -11,12 +11,17 @@ use ratatui::layout::Rect;
 /// What stands before the selected row.
 const POINTER: &str = "▸ ";
 
+/// Cells of a title rule around its two texts.
+const RULE_CELLS: usize = 10;
+
 /// Columns of names, whose ends tell them apart.
 const NAMES: [&str; 4] = ["name", "namespace", "node", "owner"];
 
 /// Draws the table.
 pub fn render(canvas: &mut Canvas, areas: &Areas, table: &TableScene, ui: &Ui) {
-    canvas.rule(areas.title, &title(table, ui), &order(table, ui));
+    let title = title(table, ui);
+    let room = usize::from(canvas.width()).saturating_sub(text::line_width(&title) + RULE_CELLS);
+    canvas.rule(areas.title, &title, &order(table, ui, room));
     let main = areas.main;
     let mut y = main.y;
     headings(canvas, y, table);
@@ -54,36 +59,46 @@ fn title(table: &TableScene, ui: &Ui) -> Line {
     title
 }
 
-/// Operating systems, order, where the screen is in the table, and what is out of sight.
-fn order(table: &TableScene, ui: &Ui) -> Line {
+/// Operating systems, order, where the screen is in the table, and what is out of sight. On a narrow screen the
+/// order goes first, since the heading shows it too, then the place; what is out of sight is told as long as it can be.
+fn order(table: &TableScene, ui: &Ui, room: usize) -> Line {
     let os = match ui.table().query.os {
-        OsScope::All => Span::new("all OS", Role::Muted),
-        OsScope::Windows => Span::new("Windows only", Role::Highlight),
-        OsScope::Linux => Span::new("Linux only", Role::Highlight),
+        OsScope::All => ("all OS", Role::Muted),
+        OsScope::Windows => ("Windows only", Role::Highlight),
+        OsScope::Linux => ("Linux only", Role::Highlight),
     };
-    let mut line = vec![os];
     let sorted = table.window.columns.iter().find(|head| head.sorted.is_some());
-    if let Some(head) = sorted {
-        let words = format!(" · sorted by {} {}", head.id, arrow(head.sorted));
-        line.push(Span::new(words, Role::Muted));
-    }
-    if let Some(at) = table.cursor
-        && table.window.matched > table.window.rows.len()
-    {
-        let row = table.window.first + at + 1;
-        line.push(Span::new(
-            format!(" · row {row} of {}", table.window.matched),
-            Role::Muted,
-        ));
-    }
+    let sorted = sorted.map(|head| format!("sorted by {} {}", head.id, arrow(head.sorted)));
+    let place = table
+        .cursor
+        .filter(|_| table.window.matched > table.window.rows.len())
+        .map(|at| format!("row {} of {}", table.window.first + at + 1, table.window.matched));
     let (left, right) = (ui.table().skipped, table.placement.hidden);
-    if left > 0 {
-        line.push(Span::new(format!(" · ← {left}"), Role::Muted));
-    }
-    if right > 0 {
-        line.push(Span::new(format!(" · {right} more →"), Role::Muted));
-    }
-    line
+    let left = (left > 0).then(|| format!("← {left}"));
+    let right = (right > 0).then(|| format!("{right} more →"));
+    let muted = |words: Option<String>| words.map(|words| Span::new(words, Role::Muted));
+    let parts = [
+        (2, Some(Span::new(os.0, os.1))),
+        (0, muted(sorted)),
+        (1, muted(place)),
+        (2, muted(left)),
+        (2, muted(right)),
+    ];
+    let joined = |least: u8| {
+        let spans = parts.iter().filter(|(rank, _)| *rank >= least);
+        let mut line = Line::new();
+        for span in spans.filter_map(|(_, span)| span.clone()) {
+            if !line.is_empty() {
+                line.push(Span::new(" · ", Role::Muted));
+            }
+            line.push(span);
+        }
+        line
+    };
+    (0..2)
+        .map(joined)
+        .find(|line| text::line_width(line) <= room)
+        .unwrap_or_else(|| joined(2))
 }
 
 const fn arrow(sorted: Option<Direction>) -> &'static str {
