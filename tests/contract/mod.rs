@@ -46,7 +46,6 @@ pub async fn ask_everything(peer: &Arc<Peer>) {
         tables::kubectl_gets_the_columns_of_nodes,
         tables::kubectl_gets_the_columns_of_pods,
         watches::a_watch_goes_on_from_the_list,
-        watches::a_revision_that_is_too_old_is_gone,
         watches::a_streaming_list_says_where_it_ends,
         nodes::a_cordoned_node_is_marked_and_tainted,
         evictions::an_unknown_pod_is_not_found,
@@ -66,6 +65,8 @@ pub async fn ask_everything(peer: &Arc<Peer>) {
         prometheus::bad_questions_are_bad_data,
         metrics::nodes_and_pods_have_usages,
         metrics::an_unknown_node_has_none,
+        // Last: to forget, the real server starts anew.
+        watches::a_revision_that_is_too_old_is_gone,
     ];
     put(peer, questions).await;
 }
