@@ -31,7 +31,7 @@ pub async fn a_path_that_nobody_serves_is_not_found(peer: &Peer) {
 }
 
 /// Every one of these pointers leads to a string.
-fn strings(object: &Value, pointers: &[&str]) {
+pub fn strings(object: &Value, pointers: &[&str]) {
     for pointer in pointers {
         let value = object.pointer(pointer);
         assert!(
