@@ -8,7 +8,7 @@
 //! | `node:win-1` | rows whose column contains the text; for a column of numbers: equals the number |
 //! | `commit>80%`, `ws>=1Gi`, `restarts>3`, `age<2h` | rows whose column compares so |
 //! | `!node:win-1`, `!commit>80%` | the opposite, of rows where the column is there |
-//! | `-l app=web`, `label:app=web` | a label selector: the server's matter, recognised here and left to it |
+//! | `label:app=web`, `-l env in (a, b)` | a label selector: the server's matter, recognised here and left to it; `-l` goes to the end of the line |
 //!
 //! What is absent matches no term about its column, negated or not: it is not known to be either.
 

@@ -9,7 +9,7 @@ use drainboard::lab::embedded::{Lab, LabOptions};
 use drainboard::sources::event::{Demand, Request};
 use drainboard::sources::{Running, SourcesOptions, start};
 use drainboard::store::Store;
-use drainboard::store::view::{Direction, HeaderView, Line, Row, RowKey, SourceBadge, TableKind, TableQuery};
+use drainboard::store::view::{Direction, HeaderView, Line, Role, Row, RowKey, SourceBadge, TableKind, TableQuery};
 use drainboard::tui::{Pane, TuiOptions, snapshot};
 use ratatui::layout::Size;
 use serde_json::Value;
@@ -162,13 +162,21 @@ impl Desk {
         self.store.header(Utc::now())
     }
 
-    /// The badge of a source; an empty one before it has said anything.
+    /// The badge of a source; without glyph and words before it has said anything.
     pub fn badge(&self, source: Source) -> SourceBadge {
         let badges = self.header().sources;
-        badges.into_iter().find(|badge| badge.source == source).unwrap()
+        let silent = SourceBadge {
+            source,
+            name: "",
+            glyph: "",
+            role: Role::Muted,
+            age: "".into(),
+            problem: None,
+        };
+        badges.into_iter().find(|badge| badge.source == source).unwrap_or(silent)
     }
 
-    /// What the header says about a source's trouble.
+    /// What the header says about a source's trouble; empty without.
     pub fn problem(&self, source: Source) -> String {
         self.badge(source).problem.unwrap_or_default().into()
     }
