@@ -9,7 +9,9 @@ use drainboard::lab::embedded::{Lab, LabOptions};
 use drainboard::sources::event::{Demand, Request};
 use drainboard::sources::{Running, SourcesOptions, start};
 use drainboard::store::Store;
-use drainboard::store::view::{Direction, HeaderView, Line, Row, RowKey, SourceBadge, TableKind, TableQuery};
+use drainboard::store::view::{
+    Direction, HeaderView, Line, Role, Row, RowKey, SourceBadge, TableKind, TableQuery,
+};
 use drainboard::tui::{Pane, TuiOptions, snapshot};
 use ratatui::layout::Size;
 use serde_json::Value;
@@ -130,7 +132,10 @@ impl Desk {
 
     /// Name and cell of every row, in the order of the query.
     pub fn column(&mut self, kind: TableKind, column: &str, query: &TableQuery) -> Vec<(String, String)> {
-        let query = TableQuery { wide: true, ..query.clone() };
+        let query = TableQuery {
+            wide: true,
+            ..query.clone()
+        };
         let window = self.store.table(kind, &query, 0, 10_000, Utc::now());
         let at = window.columns.iter().position(|head| head.id == column).unwrap();
         window
@@ -149,7 +154,12 @@ impl Desk {
 
     /// The sums under a table.
     pub fn summary(&mut self, kind: TableKind) -> String {
-        text(&self.store.table(kind, &TableQuery::default(), 0, 1, Utc::now()).summary)
+        text(
+            &self
+                .store
+                .table(kind, &TableQuery::default(), 0, 1, Utc::now())
+                .summary,
+        )
     }
 
     /// What stands above the rows.
@@ -162,13 +172,24 @@ impl Desk {
         self.store.header(Utc::now())
     }
 
-    /// The badge of a source; an empty one before it has said anything.
+    /// The badge of a source; without glyph and words before it has said anything.
     pub fn badge(&self, source: Source) -> SourceBadge {
         let badges = self.header().sources;
-        badges.into_iter().find(|badge| badge.source == source).unwrap()
+        let silent = SourceBadge {
+            source,
+            name: "",
+            glyph: "",
+            role: Role::Muted,
+            age: "".into(),
+            problem: None,
+        };
+        badges
+            .into_iter()
+            .find(|badge| badge.source == source)
+            .unwrap_or(silent)
     }
 
-    /// What the header says about a source's trouble.
+    /// What the header says about a source's trouble; empty without.
     pub fn problem(&self, source: Source) -> String {
         self.badge(source).problem.unwrap_or_default().into()
     }

@@ -4,9 +4,9 @@
 mod another_cluster;
 mod bad_answers;
 mod desk;
+mod grown_old;
 mod odd_samples;
 #[path = "../cli/operator.rs"]
 mod operator;
 mod switched_off;
 mod watches_refused;
-mod grown_old;
