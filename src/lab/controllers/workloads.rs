@@ -1,4 +1,4 @@
-//! Status of Deployments, DaemonSets and StatefulSets.
+//! Status of Deployments, DaemonSets and `StatefulSets`.
 
 use super::action::Action;
 use super::replicas::count;

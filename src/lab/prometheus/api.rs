@@ -52,8 +52,8 @@ impl IntoResponse for Refusal {
     }
 }
 
-fn bad_data(text: String) -> Refusal {
-    Refusal(StatusCode::BAD_REQUEST, "bad_data", text)
+fn bad_data(text: impl Into<String>) -> Refusal {
+    Refusal(StatusCode::BAD_REQUEST, "bad_data", text.into())
 }
 
 fn success(data: &Value) -> Response {
