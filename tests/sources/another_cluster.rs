@@ -123,7 +123,8 @@ async fn answers_of_the_old_context_that_come_late_are_not_shown() {
     let urls = (lab.api_url().to_owned(), prod.url().to_owned());
     answers_late(lab.api());
     let mut desk = Desk::with(&both(&lab, &prod, "lab")).await;
-    desk.sees("the first context", |desk| desk.header().context == "lab").await;
+    desk.sees("the first context", |desk| desk.header().context == "lab")
+        .await;
 
     // Every question is on its way when the operator changes the context.
     desk.asks(Request::SwitchContext("prod".to_owned()));
@@ -163,7 +164,8 @@ async fn answers_of_the_old_context_that_come_late_are_not_shown() {
 async fn a_kubeconfig_that_somebody_changes_changes_nothing_until_the_operator_switches() {
     let (lab, prod) = (article().await, prod().await);
     let mut desk = Desk::with(&both(&lab, &prod, "lab")).await;
-    desk.sees("the lab", |desk| desk.cell(NODES, WIN, "commit").contains("31 %")).await;
+    desk.sees("the lab", |desk| desk.cell(NODES, WIN, "commit").contains("31 %"))
+        .await;
     let urls = (lab.api_url().to_owned(), prod.url().to_owned());
 
     std::fs::write(&desk.kubeconfig, both(&lab, &prod, "prod")).unwrap();
@@ -262,9 +264,16 @@ async fn every_frame_that_is_drawn_shows_the_rows_of_the_context_that_it_names()
             charset: Charset::Unicode,
         };
         let mut store = Store::new();
-        event_loop::run(&mut console, &mut store, &mut lines, &mut ui, &look, chrono::Utc::now)
-            .await
-            .unwrap();
+        event_loop::run(
+            &mut console,
+            &mut store,
+            &mut lines,
+            &mut ui,
+            &look,
+            chrono::Utc::now,
+        )
+        .await
+        .unwrap();
         running.shutdown().await;
     });
     let script = async {
@@ -286,7 +295,9 @@ async fn every_frame_that_is_drawn_shows_the_rows_of_the_context_that_it_names()
             }
         }
     };
-    tokio::time::timeout(Duration::from_mins(2), script).await.unwrap();
+    tokio::time::timeout(Duration::from_mins(2), script)
+        .await
+        .unwrap();
     says.send(Heard::Leave).unwrap();
     screens.await.unwrap();
     lab.stop().await;

@@ -29,7 +29,9 @@ fn mishaps() -> Vec<(Fault, &'static str)> {
 /// What the watch of pods says is wrong.
 fn trouble_with_pods(desk: &Desk) -> Option<String> {
     let states = desk.store.watch_states();
-    let (_, state) = states.into_iter().find(|(watched, _)| *watched == Watched::Pods)?;
+    let (_, state) = states
+        .into_iter()
+        .find(|(watched, _)| *watched == Watched::Pods)?;
     match state {
         WatchState::Failed(problem) if problem.next_step.is_empty() => None,
         WatchState::Failed(problem) => Some(problem.to_string()),
@@ -107,15 +109,22 @@ async fn a_metrics_api_that_goes_wrong_is_told_and_leaves_what_others_measure() 
     let lab = article().await;
     for (fault, word) in mishaps() {
         // No such API means that nobody installed it.
-        let word = if word == "404" { "install metrics-server" } else { word };
+        let word = if word == "404" {
+            "install metrics-server"
+        } else {
+            word
+        };
         lab.api().faults().set("/apis/metrics.k8s.io", fault.clone());
         let mut desk = Desk::with(lab.kubeconfig()).await;
-        desk.sees(&format!("{fault:?} of metrics.k8s.io, and the figures of Prometheus"), |desk| {
-            let told = desk.problem(Source::MetricsApi);
-            told.contains(word) && told.contains('→') && desk.cell(NODES, WIN, "commit").contains("31 %")
-        })
+        desk.sees(
+            &format!("{fault:?} of metrics.k8s.io, and the figures of Prometheus"),
+            |desk| {
+                let told = desk.problem(Source::MetricsApi);
+                told.contains(word) && told.contains('→') && desk.cell(NODES, WIN, "commit").contains("31 %")
+            },
+        )
         .await;
-        desk.expects_absent_to_be_absent(NODES, "ws", "0");
+        desk.expects_absent_to_be_absent(NODES, "ws", "0Mi");
         desk.leaves().await;
     }
     let desk = Desk::with(lab.kubeconfig()).await;
@@ -133,7 +142,11 @@ async fn an_exporter_that_goes_wrong_is_told_and_leaves_what_metrics_k8s_io_know
     let mut desk = Desk::with(lab.kubeconfig()).await;
     for (fault, word) in mishaps() {
         // An exposition is no JSON: the half of an object is something else on the port.
-        let word = if word == "cut off" { "something else runs there" } else { word };
+        let word = if word == "cut off" {
+            "something else runs there"
+        } else {
+            word
+        };
         lab.api()
             .faults()
             .set("/api/v1/namespaces/monitoring/pods/", fault.clone());
@@ -143,8 +156,10 @@ async fn an_exporter_that_goes_wrong_is_told_and_leaves_what_metrics_k8s_io_know
             told.contains(word) && told.contains('→') && desk.cell(NODES, WIN, "commit") == ABSENT
         })
         .await;
-        desk.sees("what metrics.k8s.io knows", |desk| desk.cell(NODES, WIN, "ws") != ABSENT)
-            .await;
+        desk.sees("what metrics.k8s.io knows", |desk| {
+            desk.cell(NODES, WIN, "ws") != ABSENT
+        })
+        .await;
         desk.expects_absent_to_be_absent(NODES, "commit", "0%");
         assert!(desk.commit_reason().contains('→'), "{}", desk.commit_reason());
     }

@@ -16,8 +16,8 @@ use drainboard::lab::exporter::{self, EXPORTER_PORT};
 use drainboard::lab::metrics_api;
 use drainboard::lab::prometheus::{self, Database, PROMETHEUS_PORT, Scraper};
 use drainboard::lab::world::World;
-use drainboard::store::view::TableKind;
 use drainboard::sources::event::Request;
+use drainboard::store::view::TableKind;
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use std::net::{IpAddr, SocketAddr};
@@ -27,10 +27,7 @@ const NODES: TableKind = TableKind::Nodes;
 const PODS: TableKind = TableKind::Pods;
 
 /// The lab without Prometheus, its exporter with these collectors, and each exposition changed on its way.
-async fn exporter_that_says(
-    collectors: fn(&str) -> bool,
-    changed: fn(String) -> String,
-) -> (Lab, Desk) {
+async fn exporter_that_says(collectors: fn(&str) -> bool, changed: fn(String) -> String) -> (Lab, Desk) {
     let lab = article().await;
     lab.set(Switch::Prometheus, false);
     let world = lab.world().clone();
@@ -43,7 +40,10 @@ async fn exporter_that_says(
     lab.backends()
         .register(address, Router::new().route("/metrics", metrics));
     let mut desk = Desk::with(lab.kubeconfig()).await;
-    desk.sees("metrics.k8s.io", |desk| desk.cell(NODES, WIN, "ws") != ABSENT).await;
+    desk.sees("the pods, and metrics.k8s.io", |desk| {
+        desk.cell(PODS, "hello-win", "state") == "Running" && desk.cell(NODES, WIN, "ws") != ABSENT
+    })
+    .await;
     (lab, desk)
 }
 
@@ -52,9 +52,9 @@ fn with_values(text: &str, values: &[(&str, &str)]) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut replaced = 0;
     for line in text.lines() {
-        let found = values
-            .iter()
-            .find(|(name, _)| line.starts_with(&format!("{name} ")) || line.starts_with(&format!("{name}{{")));
+        let found = values.iter().find(|(name, _)| {
+            line.starts_with(&format!("{name} ")) || line.starts_with(&format!("{name}{{"))
+        });
         lines.push(match (found, line.rsplit_once(' ')) {
             (Some((_, value)), Some((series, _))) => {
                 replaced += 1;
@@ -83,10 +83,14 @@ async fn nan_and_infinity_of_the_exporter_are_no_figures() {
         },
     )
     .await;
-    desk.sees("CPU all the same", |desk| desk.cell(NODES, WIN, "cpu").contains("5.4 %"))
-        .await;
-    desk.sees("the working set all the same", |desk| desk.cell(PODS, "hello-win", "ws") == "42Mi")
-        .await;
+    desk.sees("CPU all the same", |desk| {
+        desk.cell(NODES, WIN, "cpu").contains("5.4 %")
+    })
+    .await;
+    desk.sees("the working set all the same", |desk| {
+        desk.cell(PODS, "hello-win", "ws") == "42Mi"
+    })
+    .await;
     desk.expects_absent_to_be_absent(NODES, "commit", "0%");
     desk.expects_absent_to_be_absent(PODS, "commit", "0%");
     let node = desk.windows_node().await;
@@ -103,7 +107,13 @@ async fn series_that_stand_twice_are_not_counted_twice() {
     let (lab, mut desk) = exporter_that_says(
         |_| true,
         |text| {
-            let twice = |line| if str::starts_with(line, '#') { vec![line] } else { vec![line, line] };
+            let twice = |line| {
+                if str::starts_with(line, '#') {
+                    vec![line]
+                } else {
+                    vec![line, line]
+                }
+            };
             text.lines().flat_map(twice).collect::<Vec<&str>>().join("\n") + "\n"
         },
     )
@@ -120,14 +130,18 @@ async fn series_that_stand_twice_are_not_counted_twice() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_exporter_with_half_its_collectors_names_the_other_half() {
-    let (lab, mut desk) =
-        exporter_that_says(|name| !matches!(name, "memory" | "container" | "service"), |text| text).await;
-    desk.sees("CPU", |desk| desk.cell(NODES, WIN, "cpu").contains("5.4 %")).await;
+    let (lab, mut desk) = exporter_that_says(
+        |name| !matches!(name, "memory" | "container" | "service"),
+        |text| text,
+    )
+    .await;
+    desk.sees("CPU", |desk| desk.cell(NODES, WIN, "cpu").contains("5.4 %"))
+        .await;
     desk.expects_absent_to_be_absent(NODES, "commit", "0%");
     desk.expects_absent_to_be_absent(PODS, "commit", "0%");
     let node = desk.windows_node().await;
-    is_absent(&node, "commit_bytes", &["memory", "collectors"]);
-    is_absent(&node["services"], "kubelet", &["service", "collectors"]);
+    is_absent(&node, "commit_bytes", &["add collector memory"]);
+    is_absent(&node["services"], "kubelet", &["collector service"]);
     let ended = desk.drainboard(["check"]).await;
     assert_eq!(ended.code, 1, "{}", ended.out);
     assert!(ended.out.contains("memory"), "{}", ended.out);
@@ -188,9 +202,14 @@ async fn a_prometheus_with_another_clusters_data_is_said_to_be_one() {
         told.contains("another cluster's data") && told.contains("--prometheus-matcher")
     })
     .await;
-    desk.sees("the exporter's figures", |desk| desk.cell(NODES, WIN, "commit").contains("31 %"))
-        .await;
-    assert_eq!(desk.windows_node().await["commit_bytes"]["source"], "windows_exporter");
+    desk.sees("the exporter's figures", |desk| {
+        desk.cell(NODES, WIN, "commit").contains("31 %")
+    })
+    .await;
+    assert_eq!(
+        desk.windows_node().await["commit_bytes"]["source"],
+        "windows_exporter"
+    );
     desk.leaves().await;
     lab.stop().await;
 }
@@ -222,7 +241,8 @@ async fn a_clock_that_is_ahead_makes_no_negative_age_and_one_that_is_behind_make
     let lab = article().await;
     metrics_off_by(&lab, 10);
     let mut desk = Desk::with(lab.kubeconfig()).await;
-    desk.sees("the working set", |desk| desk.cell(NODES, WIN, "ws") != ABSENT).await;
+    desk.sees("the working set", |desk| desk.cell(NODES, WIN, "ws") != ABSENT)
+        .await;
     assert!(!desk.cell(NODES, WIN, "ws").contains('◌'));
     assert_eq!(desk.windows_node().await["working_set_bytes"]["age_seconds"], 0);
 

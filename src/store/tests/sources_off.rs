@@ -137,13 +137,13 @@ fn the_reason_is_the_one_that_helps() {
     told.fails(Source::Prometheus, "no answer from monitoring/kps-prometheus");
     assert_eq!(
         reason(&mut told),
-        "prometheus: no answer from monitoring/kps-prometheus"
+        "prometheus: no answer from monitoring/kps-prometheus → see that it runs"
     );
     let off = state(SourcePhase::Off, None);
     told.say(Source::Exporter, Payload::State(off));
     assert_eq!(
         reason(&mut told),
-        "prometheus: no answer from monitoring/kps-prometheus"
+        "prometheus: no answer from monitoring/kps-prometheus → see that it runs"
     );
     told.measure(
         Source::Exporter,
