@@ -120,7 +120,7 @@ impl Interned {
             cpu_millicores: Some(500),
             memory_bytes: Some(256 << 20),
         };
-        let state = if index.is_multiple_of(997) { 1 } else { 0 };
+        let state = usize::from(index.is_multiple_of(997));
         Pod {
             uid: format!("{hash:08x}-0000-4000-8000-{index:012x}").into(),
             namespace: self.namespaces[index * NAMESPACES / PODS].clone(),
@@ -323,7 +323,7 @@ fn resident_mib() -> usize {
         .nth(1)
         .and_then(|pages| pages.parse().ok())
         .unwrap_or(0);
-    pages * 4096 >> 20
+    (pages * 4096) >> 20
 }
 
 fn benches(criterion: &mut Criterion) {
@@ -345,7 +345,7 @@ fn benches(criterion: &mut Criterion) {
 
     let plain = TableQuery::default();
     criterion.bench_function("window, nothing changed", |bench| {
-        bench.iter(|| window(&mut store, &plain))
+        bench.iter(|| window(&mut store, &plain));
     });
 
     let by_ws = sorted("ws");

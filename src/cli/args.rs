@@ -66,7 +66,7 @@ pub struct ClusterArgs {
 /// How the screens look.
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
 pub struct ScreenArgs {
-    /// Colours: terminal or monochrome; the latter is the default where NO_COLOR is set
+    /// Colours: terminal or monochrome; without colours by default where the environment says so
     #[arg(long, global = true, value_name = "NAME", value_parser = theme, help_heading = "Screens")]
     pub theme: Option<String>,
     /// ASCII characters only; the default where the locale is not UTF-8

@@ -85,13 +85,14 @@ pub async fn everything(options: SourcesOptions, wanted: Wanted) -> Result<Colle
 /// No usable kubeconfig, context or credentials; or `watched` could not be read, whatever else could.
 pub async fn about(watched: Watched, options: SourcesOptions, demand: Demand) -> Result<Collected, CliError> {
     let wanted = Wanted { demand, detail: None };
+    let seconds = options.request_timeout.as_secs_f32();
     let collected = collect_until(options, wanted, |store| unreadable(store, watched).is_some()).await?;
     match unreadable(&collected.store, watched) {
         Some(problem) => Err(problem.into()),
         None if is_live(&collected.store, watched) => Ok(collected),
         None => Err(Problem {
             what: format!(
-                "the API server did not send its list of {} in time",
+                "the API server did not send its list of {} within {seconds} s",
                 watched.plural()
             ),
             next_step: "raise --request-timeout, or see what is slow with `drainboard check`".to_owned(),

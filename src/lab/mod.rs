@@ -24,3 +24,6 @@ pub mod world;
 /// Annotation of the namespace `kube-system` that marks a cluster as a lab. No `drainboard lab` command touches
 /// a server without it.
 pub const LAB_ANNOTATION: &str = "drainboard.dev/lab";
+
+#[cfg(test)]
+mod tests;

@@ -8,7 +8,7 @@
 //! | `node:win-1` | rows whose column contains the text; for a column of numbers: equals the number |
 //! | `commit>80%`, `ws>=1Gi`, `restarts>3`, `age<2h` | rows whose column compares so |
 //! | `!node:win-1`, `!commit>80%` | the opposite, of rows where the column is there |
-//! | `-l app=web`, `label:app=web` | a label selector: the server's matter, recognised here and left to it |
+//! | `label:app=web`, `-l env in (a, b)` | a label selector: the server's matter, recognised here and left to it; `-l` goes to the end of the line |
 //!
 //! What is absent matches no term about its column, negated or not: it is not known to be either.
 
@@ -114,14 +114,16 @@ impl<C> Default for Filter<C> {
 /// The label selector in a filter, and the filter without it. The selector restricts the watch of pods on the
 /// server; what is left filters the rows.
 pub fn split_selector(text: &str) -> (Option<String>, String) {
-    let mut selectors: Vec<&str> = Vec::new();
+    let mut selectors: Vec<String> = Vec::new();
     let mut rest: Vec<&str> = Vec::new();
     let mut words = text.split_whitespace();
     while let Some(word) = words.next() {
         if word == "-l" {
-            selectors.extend(words.next());
+            // A selector may hold spaces (`env in (test, prod)`), so it goes to the end of the line.
+            let selector = words.by_ref().collect::<Vec<_>>().join(" ");
+            selectors.extend((!selector.is_empty()).then_some(selector));
         } else if let Some(selector) = word.strip_prefix("label:") {
-            selectors.push(selector);
+            selectors.push(selector.to_owned());
         } else {
             rest.push(word);
         }
@@ -165,19 +167,22 @@ impl<C: Copy> Filter<C> {
         C: Column<R>,
     {
         let (matcher, characters) = (&mut self.matcher, &mut self.characters);
-        let mut satisfies =
-            |atom: &Atom, text: &str| atom.score(Utf32Str::new(text, characters), matcher).is_some();
         self.tests.iter().all(|test| match test {
             // An inverse term holds if it holds for each word.
-            Test::Word(atom) if atom.negative => !row.any_word(&mut |word| !satisfies(atom, word)),
-            Test::Word(atom) => row.any_word(&mut |word| satisfies(atom, word)),
+            Test::Word(atom) if atom.negative => {
+                !row.any_word(&mut |word| !satisfies(atom, word, characters, matcher))
+            }
+            Test::Word(atom) if atom.kind == AtomKind::Fuzzy => {
+                row.any_word(&mut |word| has_letters(atom, word, characters, matcher))
+            }
+            Test::Word(atom) => row.any_word(&mut |word| satisfies(atom, word, characters, matcher)),
             Test::Text {
                 column,
                 negated,
                 wanted,
             } => column
                 .text(row)
-                .is_some_and(|text| satisfies(wanted, &text) != *negated),
+                .is_some_and(|text| satisfies(wanted, &text, characters, matcher) != *negated),
             Test::Number {
                 column,
                 negated,
@@ -189,6 +194,28 @@ impl<C: Copy> Filter<C> {
                 .is_some_and(|value| comparison.holds(value, *literal) != *negated),
         })
     }
+}
+
+fn satisfies(atom: &Atom, text: &str, characters: &mut Vec<char>, matcher: &mut Matcher) -> bool {
+    atom.score(Utf32Str::new(text, characters), matcher).is_some()
+}
+
+/// Whether the text has the letters of a fuzzy term in their order. Rows are not ranked, so the matcher with its
+/// scores is needed only where letters have accents to fold; ASCII names, which are nearly all, are walked once.
+fn has_letters(atom: &Atom, text: &str, characters: &mut Vec<char>, matcher: &mut Matcher) -> bool {
+    let needle = atom.needle_text();
+    if let (Utf32Str::Ascii(letters), true) = (needle, text.is_ascii()) {
+        let folds = !letters.iter().any(u8::is_ascii_uppercase);
+        let mut rest = text.bytes();
+        return letters.iter().all(|letter| {
+            rest.any(|byte| byte == *letter || (folds && byte.to_ascii_lowercase() == *letter))
+        });
+    }
+    matcher.config.ignore_case = !needle.chars().any(char::is_uppercase);
+    matcher.config.normalize = needle.is_ascii();
+    matcher
+        .fuzzy_match_greedy(Utf32Str::new(text, characters), needle)
+        .is_some()
 }
 
 impl<C: Copy> Test<C> {

@@ -148,9 +148,31 @@ impl Round {
         }
     }
 
-    /// Whether there are samples of containers.
-    pub fn has_containers(&self) -> bool {
-        !self.pods.is_empty() || !self.ids.is_empty()
+    /// Tells `changed` the pods (namespace, name) of which this round and the one before it, `old`, have other
+    /// values, or of which the old ones were too old to be preferred. Answers `false` where containers are named
+    /// by id, so that it cannot tell.
+    pub fn compare(
+        &self,
+        old: &Self,
+        is_old: impl Fn(Sample) -> bool,
+        mut changed: impl FnMut(Name, Name),
+    ) -> bool {
+        if !self.ids.is_empty() || !old.ids.is_empty() {
+            return false;
+        }
+        for (pod, samples) in &self.pods {
+            let same = old
+                .pods
+                .get(pod)
+                .is_some_and(|before| alike(before, samples, &is_old));
+            if !same {
+                changed(pod.0.clone(), pod.1.clone());
+            }
+        }
+        for pod in old.pods.keys().filter(|pod| !self.pods.contains_key(pod)) {
+            changed(pod.0.clone(), pod.1.clone());
+        }
+        true
     }
 
     /// Whether samples are named by this pod, and so need to know its node.
@@ -195,6 +217,33 @@ impl Round {
         node.and_then(|node| self.nodes.get(node)?.missing.get(&quantity))
             .or_else(|| self.missing.get(&quantity))
     }
+}
+
+/// Whether the containers of a pod have the values that they had, which were not old.
+fn alike(
+    before: &[(Name, ContainerSamples)],
+    after: &[(Name, ContainerSamples)],
+    is_old: impl Fn(Sample) -> bool,
+) -> bool {
+    const QUANTITIES: [ContainerQuantity; 4] = [
+        ContainerQuantity::Commit,
+        ContainerQuantity::CommitPeak,
+        ContainerQuantity::WorkingSet,
+        ContainerQuantity::CpuCores,
+    ];
+    before.len() == after.len()
+        && before.iter().zip(after).all(|((one, before), (other, after))| {
+            one == other
+                && QUANTITIES
+                    .iter()
+                    .all(|quantity| match (before.get(*quantity), after.get(*quantity)) {
+                        (Some(before), Some(after)) => {
+                            before.value.to_bits() == after.value.to_bits() && !is_old(before)
+                        }
+                        (None, None) => true,
+                        _ => false,
+                    })
+        })
 }
 
 fn of_container(samples: &mut Vec<(Name, ContainerSamples)>, container: Name) -> &mut ContainerSamples {

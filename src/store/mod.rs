@@ -15,11 +15,13 @@ mod pages;
 mod table;
 pub mod view;
 
-use crate::domain::reading::Source;
+use crate::domain::measurement::{Measurements, Sample};
+use crate::domain::reading::{Source, stale_after_seconds};
 use crate::domain::{Name, Timestamp};
 use crate::sources::event::{
     Detail, DetailKey, Payload, Scope, SourceEvent, SourceState, WatchState, Watched,
 };
+use chrono::TimeDelta;
 use cluster::{Cluster, Effect, Orders};
 use feeds::Feeds;
 use join::Joins;
@@ -128,13 +130,7 @@ impl Store {
                 visible
             }
             Payload::Measurements(measurements) => {
-                let round = Round::new(measurements, &self.cluster);
-                let containers = round.has_containers() || self.feeds.feed(source).round.has_containers();
-                self.feeds.feed(source).round = round;
-                self.orders.nodes.all_changed();
-                if containers {
-                    self.orders.pods.all_changed();
-                }
+                self.replace_round(source, measurements);
                 visible
             }
             Payload::History(histories) => {
@@ -148,6 +144,24 @@ impl Store {
                 visible
             }
         }
+    }
+
+    /// A round came in: the rows that it tells something else about must find their places again.
+    fn replace_round(&mut self, source: Source, measurements: Measurements) {
+        let round = Round::new(measurements, &self.cluster);
+        let limit = TimeDelta::seconds(i64::try_from(stale_after_seconds(source)).unwrap_or(i64::MAX));
+        let is_old = |sample: Sample| self.now - sample.at > limit;
+        let (pods, order) = (&self.cluster.pods, &mut self.orders.pods);
+        let told = round.compare(&self.feeds.feed(source).round, is_old, |namespace, name| {
+            if let Some(slot) = pods.slot(&(Some(namespace), name)) {
+                order.changed(slot);
+            }
+        });
+        if !told {
+            order.all_changed();
+        }
+        self.orders.nodes.all_changed();
+        self.feeds.feed(source).round = round;
     }
 
     fn joins(&self, now: Timestamp) -> Joins<'_> {

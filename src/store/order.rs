@@ -113,7 +113,7 @@ pub trait Rows {
     fn key(&mut self, slot: u32) -> SortKey;
     /// Where a row stands under the filter that was asked for.
     fn place(&mut self, slot: u32) -> Place;
-    /// What a row adds to the sums.
+    /// What a row adds to the sums while it is shown; asked again only when its content changed.
     fn summands(&mut self, slot: u32) -> [Summand; SUMS];
 }
 
@@ -135,6 +135,8 @@ enum Rebuild {
     Nothing,
     Filter,
     Sort,
+    /// All of it: what every row is sorted by and adds to the sums may have changed.
+    Content,
 }
 
 /// The layers of one table.
@@ -172,7 +174,7 @@ impl Order {
 
     /// Something that all rows depend on changed (a round of samples).
     pub fn all_changed(&mut self) {
-        self.rebuild = Rebuild::Sort;
+        self.rebuild = Rebuild::Content;
     }
 
     /// All rows are gone. The sort stays.
@@ -197,7 +199,7 @@ impl Order {
     /// Asks for another sort: `None` for the natural order.
     pub fn sort(&mut self, direction: Option<Direction>) {
         self.direction = direction;
-        self.rebuild = Rebuild::Sort;
+        self.rebuild = self.rebuild.max(Rebuild::Sort);
     }
 
     /// Asks for another filter.
@@ -230,10 +232,19 @@ impl Order {
             }
             Rebuild::Filter => {
                 self.mend_sorted(rows);
+                self.weigh_dirty(rows);
                 self.filter_all(rows);
             }
             Rebuild::Sort => {
                 self.sort_all(rows);
+                self.weigh_dirty(rows);
+                self.filter_all(rows);
+            }
+            Rebuild::Content => {
+                self.sort_all(rows);
+                for slot in &self.natural {
+                    self.summands[*slot as usize] = rows.summands(*slot);
+                }
                 self.filter_all(rows);
             }
         }
@@ -293,12 +304,16 @@ impl Order {
             self.keys.fill(SortKey::Absent);
             return;
         }
-        for slot in &self.natural {
-            self.keys[*slot as usize] = rows.key(*slot);
+        // Keys side by side with their slots: sorting through the slots would miss the cache at each comparison.
+        let direction = self.direction.unwrap_or(Direction::Ascending);
+        let mut keyed: Vec<(SortKey, u32)> =
+            self.natural.iter().map(|slot| (rows.key(*slot), *slot)).collect();
+        // Stable, and from the natural order: rows with equal keys stay in it.
+        keyed.sort_by(|(a, _), (b, _)| a.compare(b, direction));
+        for (key, slot) in keyed {
+            self.keys[slot as usize] = key;
+            self.sorted.push(slot);
         }
-        self.sorted.extend_from_slice(&self.natural);
-        let order = Comparison::of(self.direction, &self.keys, &self.rank);
-        self.sorted.sort_unstable_by(|a, b| order.compare(*a, *b));
     }
 
     fn mend_shown(&mut self, rows: &mut impl Rows) {
@@ -309,6 +324,10 @@ impl Order {
         for index in 0..self.dirty.len() {
             let slot = self.dirty[index];
             self.forget(slot);
+        }
+        self.weigh_dirty(rows);
+        for index in 0..self.dirty.len() {
+            let slot = self.dirty[index];
             if rows.exists(slot) {
                 self.place(slot, rows);
             }
@@ -322,7 +341,6 @@ impl Order {
 
     fn filter_all(&mut self, rows: &mut impl Rows) {
         self.places.fill(Place::Out);
-        self.summands.fill([Summand::None; SUMS]);
         self.in_scope = 0;
         self.sums = <[Sum; SUMS]>::default();
         let layer = std::mem::take(self.sorted_layer());
@@ -352,9 +370,7 @@ impl Order {
             self.in_scope += 1;
         }
         if place == Place::Shown {
-            let summands = rows.summands(slot);
-            self.summands[slot as usize] = summands;
-            for (sum, summand) in self.sums.iter_mut().zip(summands) {
+            for (sum, summand) in self.sums.iter_mut().zip(self.summands[slot as usize]) {
                 sum.add(summand);
             }
         }
@@ -366,9 +382,21 @@ impl Order {
         if place != Place::Out {
             self.in_scope -= 1;
         }
-        let summands = std::mem::take(&mut self.summands[slot as usize]);
-        for (sum, summand) in self.sums.iter_mut().zip(summands) {
-            sum.remove(summand);
+        if place == Place::Shown {
+            for (sum, summand) in self.sums.iter_mut().zip(self.summands[slot as usize]) {
+                sum.remove(summand);
+            }
+        }
+    }
+
+    /// Renews what the dirty rows add to the sums. They must not be part of the sums now.
+    fn weigh_dirty(&mut self, rows: &mut impl Rows) {
+        for slot in &self.dirty {
+            self.summands[*slot as usize] = if rows.exists(*slot) {
+                rows.summands(*slot)
+            } else {
+                Default::default()
+            };
         }
     }
 

@@ -4,11 +4,12 @@
 use super::actions::{self, ActionId};
 use super::keys::Key;
 use super::palette::{Choice, NOT_A_NAMESPACE, Palette};
-use super::prompt::{Asks, Prompt, is_namespace, join_selector, split_selector};
+use super::prompt::{Asks, Prompt, is_namespace, join_selector};
 use super::sort_menu::{SortMenu, inverse};
 use super::ui::{Cursor, Message, Modal, Open, Opened, Scope, Ui};
 use crate::domain::Name;
 use crate::sources::event::Request;
+use crate::store::filter::split_selector;
 use crate::store::view::{OsScope, Role, TableKind};
 use ratatui::crossterm::event::{Event, KeyEvent};
 use ratatui::layout::Size;
@@ -117,7 +118,7 @@ fn input_changed(ui: &mut Ui) {
         Some(Modal::Prompt(Prompt {
             asks: Asks::Filter { .. },
             input,
-        })) => split_selector(input.value()).0.to_owned(),
+        })) => split_selector(input.value()).1,
         _ => return,
     };
     let table = ui.table_mut();
@@ -389,9 +390,9 @@ fn accept(ui: &mut Ui) -> Vec<Effect> {
 }
 
 fn accept_filter(ui: &mut Ui, typed: &str) -> Vec<Effect> {
-    let (_, selector) = split_selector(typed);
+    let selector = split_selector(typed).0.unwrap_or_default();
     match ui.tab {
-        TableKind::Pods => rescope(ui, ui.scope.namespace.clone(), selector.to_owned()),
+        TableKind::Pods => rescope(ui, ui.scope.namespace.clone(), selector),
         TableKind::Nodes if selector.is_empty() => Vec::new(),
         TableKind::Nodes => {
             say(

@@ -122,7 +122,9 @@ fn problem(header: &HeaderView, size: Size) -> Vec<Line> {
     let cells = usize::from(size.width.saturating_sub(2));
     let rows = layout::problem_rows(size.height);
     let mut lines = text::wrap(&line, cells);
-    if lines.len() > rows {
+    if rows == 1 {
+        lines = vec![text::clip(&line, cells)];
+    } else if lines.len() > rows {
         lines.truncate(rows);
         if let Some(last) = lines.last_mut() {
             last.push(Span::new("…", Role::Text));
@@ -238,7 +240,7 @@ fn build_text(
         ),
         Some(Opened::Sources) => (
             text::plain("sources", Role::Title),
-            sources_page::lines(header, cells),
+            sources_page::lines(header, &views.watches(), cells),
         ),
         Some(Opened::Yaml(key)) => yaml(views, &key),
         Some(page) => match page.row() {

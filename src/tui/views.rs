@@ -1,7 +1,7 @@
 //! What the screens ask the store.
 
 use crate::domain::Timestamp;
-use crate::sources::event::DetailKey;
+use crate::sources::event::{DetailKey, WatchState, Watched};
 use crate::store::Store;
 use crate::store::view::{HeaderView, Line, Page, RowKey, TableKind, TableQuery, TableWindow};
 
@@ -9,6 +9,8 @@ use crate::store::view::{HeaderView, Line, Page, RowKey, TableKind, TableQuery, 
 pub trait Views {
     /// Cluster, sources, counts.
     fn header(&self, now: Timestamp) -> HeaderView;
+    /// How each watch is.
+    fn watches(&self) -> Vec<(Watched, &WatchState)>;
     /// The rows from `first` on, at most `height`.
     fn table(
         &mut self,
@@ -46,6 +48,10 @@ impl Views for Store {
 
     fn position(&mut self, kind: TableKind, query: &TableQuery, key: &RowKey) -> Option<usize> {
         self.position(kind, query, key)
+    }
+
+    fn watches(&self) -> Vec<(Watched, &WatchState)> {
+        self.watch_states()
     }
 
     fn page(&self, key: &RowKey, now: Timestamp) -> Option<Page> {

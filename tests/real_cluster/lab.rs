@@ -1,6 +1,5 @@
 //! The lab attached to the real API server, and the real programs switched off and on.
 
-use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -16,33 +15,32 @@ pub struct Lab(Child);
 impl Lab {
     /// Attaches, and waits until all pods of the article run.
     pub fn attach() -> Self {
-        let log = File::create(directory().join("lab.log")).expect("lab.log");
         let mut child = Command::new(env!("CARGO_BIN_EXE_drainboard"))
             .args(["lab", "attach", "--kubeconfig"])
             .arg(directory().join("lab.kubeconfig"))
             .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(log)
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
             .spawn()
             .expect("drainboard lab attach");
-        let said = child.stdout.take().expect("its stdout");
+        let stderr = child.stderr.take().expect("its stderr");
         let lab = Self(child);
 
         let (sender, receiver) = mpsc::channel();
         std::thread::spawn(move || {
-            for line in BufReader::new(said).lines().map_while(Result::ok) {
-                if sender.send(line).is_err() {
-                    break;
-                }
+            for line in BufReader::new(stderr).lines().map_while(Result::ok) {
+                // Read to its end, even when nobody listens any more: a full pipe would stop the lab.
+                let _ = sender.send(line);
             }
         });
+        let mut said = Vec::new();
         loop {
             match receiver.recv_timeout(PATIENCE) {
                 Ok(line) if line.contains("all pods run") => return lab,
-                Ok(_) => {}
+                Ok(line) => said.push(line),
                 Err(silence) => panic!(
-                    "the lab did not say that all pods run ({silence}); it said on stderr:\n{}",
-                    std::fs::read_to_string(directory().join("lab.log")).unwrap_or_default()
+                    "the lab did not say that all pods run ({silence}); it said:\n{}",
+                    said.join("\n")
                 ),
             }
         }
@@ -71,6 +69,12 @@ impl Drop for PrometheusStopped {
     fn drop(&mut self) {
         part("start", "prometheus");
     }
+}
+
+/// Starts the API server anew: all objects are there, but it has forgotten the changes that led to them.
+pub fn restart_the_api_server() {
+    part("stop", "kube-apiserver");
+    part("start", "kube-apiserver");
 }
 
 fn part(verb: &str, name: &str) {

@@ -5,14 +5,18 @@
 
 #![allow(
     clippy::expect_used,
+    clippy::unwrap_used,
     clippy::panic,
     reason = "a story whose scene is missing ends at once"
 )]
 
+#[path = "../contract/mod.rs"]
+mod contract;
 mod drainboard;
 mod lab;
 mod parts;
 
 mod read_only;
+mod the_contract;
 mod the_figures;
 mod the_parts_answer;

@@ -37,15 +37,13 @@ pub use aggregate::AggregatedApis;
 pub use audit::{Audit, AuditEntry};
 pub use failure::Failure;
 pub use faults::{Fault, FaultPlan};
-pub use history::Expired;
-pub use kinds::Kind;
-pub use objects::Objects;
 pub use selectors::LabelSelector;
 pub use users::{Right, User};
 
 use super::backends::Backends;
 use axum::Router;
 use k8s_openapi::ByteString;
+use objects::Objects;
 use router::Server;
 use serde_json::{Value, json};
 use std::io;

@@ -24,6 +24,8 @@ use kube::runtime::{WatchStreamExt, watcher};
 use kube::{Api, Client, Resource};
 use serde::de::DeserializeOwned;
 use snapshot::Snapshot;
+#[cfg(test)]
+pub(super) use snapshot::ready;
 use std::fmt::Debug;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;

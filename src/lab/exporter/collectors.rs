@@ -109,7 +109,7 @@ fn cpu(scene: &Scene<'_>, text: &mut Exposition) {
         "Total number of logical processors",
     )
     .value(f64::from(cores));
-    let mut time = text.counter(
+    let time = text.counter(
         "windows_cpu_time_total",
         "Time that processor spent in different modes (dpc, idle, interrupt, privileged, user)",
     );
@@ -126,7 +126,7 @@ fn cpu(scene: &Scene<'_>, text: &mut Exposition) {
             time.sample(&[("core", &core), ("mode", mode)], seconds);
         }
     }
-    let mut frequency = text.gauge("windows_cpu_core_frequency_mhz", "Core frequency in megahertz");
+    let frequency = text.gauge("windows_cpu_core_frequency_mhz", "Core frequency in megahertz");
     for core in 0..cores {
         frequency.sample(&[("core", &format!("0,{core}"))], 2400.0);
     }

@@ -17,7 +17,7 @@ pub(super) fn write(scene: &Scene<'_>, text: &mut Exposition) {
     let sandboxes = scene.pods.iter().filter(|pod| !pod.host_process).count();
     text.gauge("windows_container_count", "Number of containers")
         .value(to_f64(u64::try_from(hcs + sandboxes).unwrap_or(0)));
-    let mut available = text.gauge("windows_container_available", "Available");
+    let available = text.gauge("windows_container_available", "Available");
     for (pod, container) in all() {
         let host_process = if pod.host_process { "true" } else { "false" };
         available.sample(

@@ -19,7 +19,7 @@ const SERVICES: [(&str, &str, &str, Option<i64>); 8] = [
 ];
 
 pub(super) fn write(scene: &Scene<'_>, text: &mut Exposition) {
-    let mut info = text.gauge(
+    let info = text.gauge(
         "windows_service_info",
         "A metric with a constant '1' value labeled with service information",
     );
@@ -34,7 +34,7 @@ pub(super) fn write(scene: &Scene<'_>, text: &mut Exposition) {
             1.0,
         );
     }
-    let mut process = text.gauge("windows_service_process", "Process of started service.");
+    let process = text.gauge("windows_service_process", "Process of started service.");
     for (position, (name, _, _, started)) in (1_u32..).zip(SERVICES) {
         if let Some(seconds) = started {
             let created = scene.machine.booted_at + TimeDelta::seconds(seconds);
@@ -47,7 +47,7 @@ pub(super) fn write(scene: &Scene<'_>, text: &mut Exposition) {
             );
         }
     }
-    let mut modes = text.gauge(
+    let modes = text.gauge(
         "windows_service_start_mode",
         "The start mode of the service (StartMode)",
     );
@@ -59,7 +59,7 @@ pub(super) fn write(scene: &Scene<'_>, text: &mut Exposition) {
             );
         }
     }
-    let mut states = text.gauge("windows_service_state", "The state of the service (State)");
+    let states = text.gauge("windows_service_state", "The state of the service (State)");
     for (name, _, _, started) in SERVICES {
         let own = if started.is_some() {
             ServiceState::Running

@@ -256,3 +256,48 @@ fn only_the_rows_of_the_window_are_built_and_the_window_stays_full() {
         .table(TableKind::Pods, &TableQuery::default(), 2, 2, now());
     assert_eq!((window.first, window.rows.len(), window.matched), (1, 2, 3));
 }
+
+#[test]
+fn a_fuzzy_word_finds_names_by_letters_in_order_and_minds_capitals_only_if_typed() {
+    let mut told = Told::rows(
+        nodes(),
+        vec![
+            pod("demo", "Müller-Web-0", Some(WIN), None),
+            pod("demo", "web-1", None, None),
+        ],
+    );
+    for (filter, names) in [
+        ("mw0", vec!["Müller-Web-0"]),
+        ("muller", vec!["Müller-Web-0"]),
+        ("Web", vec!["Müller-Web-0"]),
+        ("wb1", vec!["web-1"]),
+        ("bw", vec!["Müller-Web-0"]),
+        ("1web", vec![]),
+    ] {
+        let query = filtered(filter);
+        let found = told.names(TableKind::Pods, &query);
+        assert_eq!(found, names, "{filter}");
+    }
+}
+
+#[test]
+fn rows_follow_the_values_of_each_round() {
+    use crate::domain::measurement::ContainerQuantity::WorkingSet;
+    let mut told = Told::article();
+    let by_ws = sorted("ws", Direction::Descending);
+    for (second, first) in [("tkfg6", "tq5nc"), ("tq5nc", "tkfg6")] {
+        let mut round = article_windows(ago(2));
+        for sample in &mut round.containers {
+            if sample.quantity == WorkingSet && format!("{:?}", sample.container).contains(first) {
+                sample.sample.value *= 2.0;
+            }
+        }
+        told.measure(Source::Prometheus, round);
+        let names = told.names(TableKind::Pods, &by_ws);
+        assert!(
+            names[0].ends_with(first) && names[1].ends_with(second),
+            "{names:?}"
+        );
+        assert!(text(&told.table(TableKind::Pods, &by_ws).summary).contains("126 MiB"));
+    }
+}

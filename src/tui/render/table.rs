@@ -139,20 +139,18 @@ fn draw_row(canvas: &mut Canvas, y: u16, table: &TableScene, row: &Row, selected
     }
 }
 
-/// A cell in its column: names lose their middle, other texts their end. A measured cell loses its bar or
-/// sparkline before its number; a number that does not fit is not shown in part, because a part of it would be
-/// another number.
+/// A cell in its column. Names lose their middle. Numbers are shown whole or not at all, because a part of one
+/// would be another number: the later ones go first, then the bar or sparkline before them. Of other texts whole
+/// parts stay, and a mark in the colour of what is missing.
 fn cut(head: &ColumnHead, content: &Line, cells: usize) -> Line {
     if text::line_width(content) <= cells {
         return content.clone();
     }
-    match (content.as_slice(), head.align) {
-        ([name], _) if NAMES.contains(&head.id) => {
-            text::plain(text::elide_middle(&name.text, cells), name.role)
-        }
-        ([_], Align::Left) => text::clip(content, cells),
-        (spans, Align::Left) => {
-            // Whole parts only, then a mark in the colour of what is missing.
+    match content.as_slice() {
+        [name] if NAMES.contains(&head.id) => text::plain(text::elide_middle(&name.text, cells), name.role),
+        spans if head.numeric => numbers(spans, cells),
+        [_] => text::clip(content, cells),
+        spans => {
             let fits = |to: &usize| text::line_width(&spans[..*to]) < cells;
             match (1..spans.len()).rev().find(fits) {
                 Some(to) => {
@@ -163,14 +161,25 @@ fn cut(head: &ColumnHead, content: &Line, cells: usize) -> Line {
                 None => text::clip(content, cells),
             }
         }
-        (spans, Align::Right) => {
-            let fits = |from: &usize| text::line_width(&spans[*from..]) <= cells;
-            match (1..spans.len()).find(fits) {
-                Some(from) => spans[from..].to_vec(),
-                None => text::plain("…", spans.last().map_or(Role::Text, |span| span.role)),
-            }
-        }
     }
+}
+
+fn numbers(spans: &[Span], cells: usize) -> Line {
+    let pictures = spans.iter().take_while(|span| is_picture(&span.text)).count();
+    [0, pictures]
+        .into_iter()
+        .find_map(|from| {
+            let fits = |to: &usize| text::line_width(&spans[from..*to]) <= cells;
+            let to = (pictures + 1..=spans.len()).rev().find(fits)?;
+            Some(spans[from..to].to_vec())
+        })
+        .unwrap_or_else(|| text::plain("…", spans.last().map_or(Role::Text, |span| span.role)))
+}
+
+/// Bars and sparklines consist of block elements.
+fn is_picture(text: &str) -> bool {
+    text.chars()
+        .all(|c| c == ' ' || ('\u{2581}'..='\u{2588}').contains(&c))
 }
 
 fn cell(canvas: &mut Canvas, x: u16, y: u16, cells: u16, align: Align, content: &Line) {
@@ -200,5 +209,44 @@ fn preview(canvas: &mut Canvas, area: Rect, table: &TableScene, ui: &Ui) {
     let lines = table.preview.iter().flat_map(|line| text::wrap(line, cells));
     for (y, line) in (area.y + 1..area.bottom()).zip(lines) {
         canvas.line(1, y, area.width - 2, &line);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(numeric: bool, parts: &[&str], cells: usize) -> String {
+        let head = ColumnHead {
+            id: "commit",
+            title: "COMMIT",
+            doc: "",
+            align: Align::Left,
+            min_width: 4,
+            max_width: 30,
+            priority: 0,
+            numeric,
+            sorted: None,
+        };
+        let content: Line = parts.iter().map(|part| Span::new(*part, Role::Text)).collect();
+        text::flat(&cut(&head, &content, cells))
+    }
+
+    #[test]
+    fn numbers_are_shown_whole_or_not_at_all() {
+        let commit = ["████▁▁▁▁▁▁", "  38 %", "  98Mi"];
+        assert_eq!(shown(true, &commit, 22), "████▁▁▁▁▁▁  38 %  98Mi");
+        assert_eq!(shown(true, &commit, 16), "████▁▁▁▁▁▁  38 %");
+        assert_eq!(shown(true, &commit, 12), "  38 %  98Mi");
+        assert_eq!(shown(true, &commit, 6), "  38 %");
+        assert_eq!(shown(true, &commit, 5), "…");
+        assert_eq!(shown(true, &["▁▁▂▁ ", "5.4 %"], 7), "5.4 %");
+        assert_eq!(shown(true, &["1250"], 3), "…");
+    }
+
+    #[test]
+    fn a_state_that_does_not_fit_says_that_there_is_more() {
+        assert_eq!(shown(false, &["Ready", " ▲ lease 31 s"], 8), "Ready…");
+        assert_eq!(shown(false, &["CrashLoopBackOff"], 8), "CrashLo…");
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::domain::reading::Source;
 use crate::domain::{Name, Timestamp};
-use crate::sources::event::{DetailKey, SourceEvent};
+use crate::sources::event::{DetailKey, SourceEvent, WatchState, Watched};
 use crate::store::view::{
     Align, Body, ColumnHead, Counts, Direction, HeaderView, Line, OsScope, Page, Role, Row, RowKey, Section,
     Series, SourceBadge, Span, TableKind, TableQuery, TableWindow,
@@ -20,6 +20,7 @@ pub struct Cluster {
     pub pods: Vec<(Row, OsScope)>,
     pub notice: Option<Line>,
     pub yaml: Option<Result<String, String>>,
+    pub watches: Vec<(Watched, WatchState)>,
     /// Frames built so far.
     pub frames: usize,
     /// Source events folded so far.
@@ -172,6 +173,15 @@ impl Cluster {
             pods,
             notice: None,
             yaml: None,
+            watches: vec![
+                (Watched::Pods, WatchState::Live),
+                (
+                    Watched::Events,
+                    WatchState::Forbidden(
+                        "list events in all namespaces is forbidden for user nobody".to_owned(),
+                    ),
+                ),
+            ],
             frames: 0,
             folded: 0,
             changes: true,
@@ -289,6 +299,13 @@ impl Views for Cluster {
             notice: self.notice.clone().or(nothing),
             summary: span("commit 5.0 of 16.0 GiB on 1 of 1 Windows nodes", Role::Muted),
         }
+    }
+
+    fn watches(&self) -> Vec<(Watched, &WatchState)> {
+        self.watches
+            .iter()
+            .map(|(watched, state)| (*watched, state))
+            .collect()
     }
 
     fn position(&mut self, kind: TableKind, query: &TableQuery, key: &RowKey) -> Option<usize> {
