@@ -124,7 +124,7 @@ async fn a_metrics_api_that_goes_wrong_is_told_and_leaves_what_others_measure() 
             },
         )
         .await;
-        desk.expects_absent_to_be_absent(NODES, "ws", "0");
+        desk.expects_absent_to_be_absent(NODES, "ws", "0Mi");
         desk.leaves().await;
     }
     let desk = Desk::with(lab.kubeconfig()).await;

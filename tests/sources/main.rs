@@ -7,6 +7,7 @@ mod desk;
 mod grown_old;
 mod odd_samples;
 #[path = "../cli/operator.rs"]
+#[expect(dead_code, reason = "every command here names the same kubeconfig")]
 mod operator;
 mod switched_off;
 mod watches_refused;

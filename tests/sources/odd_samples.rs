@@ -40,8 +40,10 @@ async fn exporter_that_says(collectors: fn(&str) -> bool, changed: fn(String) ->
     lab.backends()
         .register(address, Router::new().route("/metrics", metrics));
     let mut desk = Desk::with(lab.kubeconfig()).await;
-    desk.sees("metrics.k8s.io", |desk| desk.cell(NODES, WIN, "ws") != ABSENT)
-        .await;
+    desk.sees("the pods, and metrics.k8s.io", |desk| {
+        desk.cell(PODS, "hello-win", "state") == "Running" && desk.cell(NODES, WIN, "ws") != ABSENT
+    })
+    .await;
     (lab, desk)
 }
 
@@ -138,8 +140,8 @@ async fn an_exporter_with_half_its_collectors_names_the_other_half() {
     desk.expects_absent_to_be_absent(NODES, "commit", "0%");
     desk.expects_absent_to_be_absent(PODS, "commit", "0%");
     let node = desk.windows_node().await;
-    is_absent(&node, "commit_bytes", &["memory", "collectors"]);
-    is_absent(&node["services"], "kubelet", &["service", "collectors"]);
+    is_absent(&node, "commit_bytes", &["add collector memory"]);
+    is_absent(&node["services"], "kubelet", &["collector service"]);
     let ended = desk.drainboard(["check"]).await;
     assert_eq!(ended.code, 1, "{}", ended.out);
     assert!(ended.out.contains("memory"), "{}", ended.out);
