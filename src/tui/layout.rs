@@ -78,9 +78,18 @@ pub struct Placement {
     pub hidden: usize,
 }
 
-/// Cells between columns.
+/// Cells between columns. Below this width they are worth more inside the columns.
 pub const fn gap(width: u16) -> u16 {
-    if width < 100 { 1 } else { 2 }
+    if width < 130 { 1 } else { 2 }
+}
+
+/// Cells in which a name of this column can still be told from its neighbours; `None` for other columns.
+fn readable(head: &ColumnHead) -> Option<u16> {
+    match head.id {
+        "name" => Some(24),
+        "namespace" | "node" => Some(16),
+        _ => None,
+    }
 }
 
 /// Columns that stay while the others scroll: up to and with the name.
@@ -121,24 +130,35 @@ pub fn place(heads: &[ColumnHead], content: &[u16], width: u16, skipped: usize) 
         chosen.remove(leaves);
     }
     let hidden = heads.len() - skipped.min(heads.len() - pinned) - chosen.len();
-    let mut spare = room.saturating_sub(needed(&chosen));
+    let seen = |index: usize| content.get(index).copied().unwrap_or(0);
+    // Which columns there are does not depend on the rows in sight, or they would come and go while one scrolls;
+    // but what a column does not need now goes to the others.
     let mut columns: Vec<Placed> = chosen
         .iter()
         .map(|index| Placed {
             index: *index,
-            width: least(*index),
+            width: least(*index).min(seen(*index).max(title_width(&heads[*index]))),
         })
         .collect();
+    let used: usize = columns.iter().map(|placed| usize::from(placed.width)).sum();
+    let gaps = columns.len().saturating_sub(1) * usize::from(gap(width));
+    let mut spare = room.saturating_sub(used + gaps);
     let mut order: Vec<usize> = (0..columns.len()).collect();
     order.sort_by_key(|at| {
         std::cmp::Reverse((columns[*at].index < pinned, heads[columns[*at].index].priority))
     });
-    for at in order {
-        let head = &heads[columns[at].index];
-        let seen = content.get(columns[at].index).copied().unwrap_or(0);
-        let wish = seen.clamp(least_width(head), head.max_width.max(least_width(head)));
-        let more = usize::from(wish - columns[at].width).min(spare);
-        columns[at].width += u16::try_from(more).unwrap_or(0);
+    // The last names, those of nodes, would get what long names of Pods leave, which is nothing: so every name
+    // becomes readable before one is shown whole.
+    let readable = order
+        .iter()
+        .filter_map(|at| Some((*at, readable(&heads[chosen[*at]])?)));
+    let whole = order.iter().map(|at| (*at, u16::MAX));
+    for (at, most) in readable.chain(whole) {
+        let placed = &mut columns[at];
+        let head = &heads[placed.index];
+        let wish = seen(placed.index).min(head.max_width.max(least_width(head)));
+        let more = usize::from(wish.min(most).saturating_sub(placed.width)).min(spare);
+        placed.width += u16::try_from(more).unwrap_or(0);
         spare -= more;
     }
     if let [only] = columns.as_mut_slice() {
@@ -147,10 +167,15 @@ pub fn place(heads: &[ColumnHead], content: &[u16], width: u16, skipped: usize) 
     Placement { columns, hidden }
 }
 
-/// The heading, with its sort arrow, must fit as well.
-fn least_width(head: &ColumnHead) -> u16 {
+/// The heading with its sort arrow.
+fn title_width(head: &ColumnHead) -> u16 {
     let title = text::width(head.title) + usize::from(head.sorted.is_some());
-    head.min_width.max(u16::try_from(title).unwrap_or(head.min_width))
+    u16::try_from(title).unwrap_or(head.min_width)
+}
+
+/// The heading must fit as well.
+fn least_width(head: &ColumnHead) -> u16 {
+    head.min_width.max(title_width(head))
 }
 
 #[cfg(test)]
@@ -211,6 +236,19 @@ mod tests {
         let placement = place(&heads(), &[9, 30, 16, 6, 5], 60, 0);
         assert_eq!(placement.columns[1].width, 28);
         assert_eq!(placement.columns[2].width, 8);
+    }
+
+    #[test]
+    fn long_names_of_pods_leave_room_for_the_names_of_nodes() {
+        let heads = [
+            head("namespace", 9, 24, 200),
+            head("name", 20, 48, 255),
+            head("state", 9, 26, 250),
+            head("node", 10, 40, 160),
+        ];
+        let placement = place(&heads, &[13, 40, 22, 16], 68, 0);
+        let widths: Vec<u16> = placement.columns.iter().map(|placed| placed.width).collect();
+        assert_eq!(widths, [13, 27, 9, 16]);
     }
 
     #[test]

@@ -152,7 +152,7 @@ impl PodRow<'_> {
                 let percent = format!("{}.{} %", sum / 100, sum / 10 % 10);
                 vec![
                     Span::new(format!("{sum:>5}"), Role::Text),
-                    Span::new(format!("  {percent:>6}"), Role::Muted),
+                    Span::new(format!(" {percent:>6}"), Role::Muted),
                 ]
             }
             PodCpuMaximum::NoLimit => plain("no limit", Role::Muted),
@@ -172,7 +172,7 @@ impl PodRow<'_> {
             Some(_) => return absent(),
         };
         if commit.reading.value().is_some() {
-            line.push(Span::new("  ", Role::Muted));
+            line.push(Span::new(" ", Role::Muted));
             line.extend(total_bytes(&commit, now));
         }
         line
@@ -298,7 +298,7 @@ impl<'a> Column<PodRow<'a>> for PodColumn {
                 "name",
                 "NAME",
                 Left,
-                (16, NAME_CELLS),
+                (18, NAME_CELLS),
                 255,
                 TEXT,
                 "Name of the Pod object",
@@ -343,7 +343,7 @@ impl<'a> Column<PodRow<'a>> for PodColumn {
                 "cpu-max",
                 "CPU MAX",
                 Right,
-                (13, 14),
+                (12, 14),
                 170,
                 &[Unit::Count, Unit::Percent],
                 "What the CPU limits became on Windows: ten-thousandths of the node (10 × millicores ÷ CPUs), a hard ceiling",

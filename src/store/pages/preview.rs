@@ -18,7 +18,7 @@ use crate::store::view::{Line, Role, RowKey, Span};
 use std::fmt::Write as _;
 
 /// Cells of an hour.
-const HOUR_CELLS: u16 = 30;
+const HOUR_CELLS: u16 = 24;
 
 impl Store {
     /// Lines about a row; none if it is gone.
@@ -36,7 +36,7 @@ impl Store {
     }
 }
 
-/// `commit 5.0 GiB of 16 GiB (31 %, charged)   working set 2.4 GiB   page file ≈ 8.0 GiB …`, then the hour.
+/// `commit 5.0 GiB of 16 GiB (31 %, charged)   working set 2.4 GiB   page file ≈ 8.0 GiB …`, the services, the hour.
 fn of_node(joins: Joins<'_>, node: &Node) -> Vec<Line> {
     let now = joins.now;
     let facts = joins.node_facts(node);
@@ -67,12 +67,17 @@ fn of_node(joins: Joins<'_>, node: &Node) -> Vec<Line> {
         plain(text, role_of(severity, Role::Text))
     }));
     first.push(Span::new("   working set ", Role::Muted));
-    first.extend(bytes(&facts.working_set, now, Role::Text));
+    first.extend(reading(&facts.working_set, now, Role::Text, |value| {
+        format::bytes_long(whole(*value))
+    }));
     first.push(Span::new("   page file ", Role::Muted));
     first.extend(reading(&facts.page_file, now, Role::Text, |value| {
         format!("≈ {} (limit − RAM)", format::bytes_long(whole(*value)))
     }));
     first.extend(cpus(node));
+    let line = format::bytes_long(EVICTION_LINE_BYTES);
+    first.push(Span::new(format!("   eviction line at {line} left"), Role::Muted));
+    let mut services = plain("services ", Role::Muted);
     for (service, state) in &facts.services {
         let (glyph, role) = match state.value().map(|found| found.state) {
             Some(ServiceState::Running) => ("●", Role::Ok),
@@ -80,24 +85,22 @@ fn of_node(joins: Joins<'_>, node: &Node) -> Vec<Line> {
             Some(_) => ("▲", Role::Warn),
             None => (ABSENT, Role::Absent),
         };
-        first.push(Span::new(format!("   {service} "), Role::Muted));
-        first.push(Span::new(glyph, role));
+        services.push(Span::new(format!("  {service} "), Role::Muted));
+        services.push(Span::new(glyph, role));
     }
-    let mut second = plain("last hour  commit ", Role::Muted);
+    let mut hour = plain("last hour  commit ", Role::Muted);
     let scale = facts.commit_limit.value().copied().unwrap_or(1.0);
     for (label, quantity, scale, role) in [
         ("", NodeQuantity::Commit, scale, Role::Series1),
         ("   CPU ", NodeQuantity::CpuRatio, 1.0, Role::Series2),
     ] {
-        second.push(Span::new(label, Role::Muted));
+        hour.push(Span::new(label, Role::Muted));
         match joins.history(&node.name, quantity) {
-            [] => second.push(Span::new(ABSENT, Role::Absent)),
-            points => second.push(Span::new(sparkline(points, now, HOUR_CELLS, scale), role)),
+            [] => hour.push(Span::new(ABSENT, Role::Absent)),
+            points => hour.push(Span::new(sparkline(points, now, HOUR_CELLS, scale), role)),
         }
     }
-    let line = format::bytes_long(EVICTION_LINE_BYTES);
-    second.push(Span::new(format!("   eviction line at {line} left"), Role::Muted));
-    vec![first, second]
+    vec![first, services, hour]
 }
 
 fn measured_without_source(

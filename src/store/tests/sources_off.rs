@@ -217,7 +217,7 @@ fn a_container_without_limit_is_marked_and_has_no_ratio() {
     let mut told = Told::rows(nodes(), unlimited);
     told.measure(Source::Prometheus, article_windows(ago(12)));
     let commits = told.column(TableKind::Pods, "commit", &filtered("os:windows"));
-    assert_eq!(commits, ["▲ no limit  98Mi"; 2]);
+    assert_eq!(commits, ["▲ no limit 98Mi"; 2]);
     assert_eq!(
         told.column(TableKind::Pods, "cpu-max", &filtered("os:windows")),
         ["no limit"; 2]

@@ -72,7 +72,7 @@ fn order(table: &TableScene, ui: &Ui) -> Line {
     {
         let row = table.window.first + at + 1;
         line.push(Span::new(
-            format!(" · {row} of {}", table.window.matched),
+            format!(" · row {row} of {}", table.window.matched),
             Role::Muted,
         ));
     }
@@ -140,7 +140,7 @@ fn draw_row(canvas: &mut Canvas, y: u16, table: &TableScene, row: &Row, selected
 }
 
 /// A cell in its column. Names lose their middle. Numbers are shown whole or not at all, because a part of one
-/// would be another number: the later ones go first, then the bar or sparkline before them. Of other texts whole
+/// would be another number: the bar or sparkline before them goes first, then the later ones. Of other texts whole
 /// parts stay, and a mark in the colour of what is missing.
 fn cut(head: &ColumnHead, content: &Line, cells: usize) -> Line {
     if text::line_width(content) <= cells {
@@ -166,13 +166,11 @@ fn cut(head: &ColumnHead, content: &Line, cells: usize) -> Line {
 
 fn numbers(spans: &[Span], cells: usize) -> Line {
     let pictures = spans.iter().take_while(|span| is_picture(&span.text)).count();
-    [0, pictures]
-        .into_iter()
-        .find_map(|from| {
-            let fits = |to: &usize| text::line_width(&spans[from..*to]) <= cells;
-            let to = (pictures + 1..=spans.len()).rev().find(fits)?;
-            Some(spans[from..to].to_vec())
-        })
+    let fits = |to: &usize| text::line_width(&spans[pictures..*to]) <= cells;
+    (pictures + 1..=spans.len())
+        .rev()
+        .find(fits)
+        .map(|to| spans[pictures..to].to_vec())
         .unwrap_or_else(|| text::plain("…", spans.last().map_or(Role::Text, |span| span.role)))
 }
 
@@ -236,7 +234,7 @@ mod tests {
     fn numbers_are_shown_whole_or_not_at_all() {
         let commit = ["████▁▁▁▁▁▁", "  38 %", "  98Mi"];
         assert_eq!(shown(true, &commit, 22), "████▁▁▁▁▁▁  38 %  98Mi");
-        assert_eq!(shown(true, &commit, 16), "████▁▁▁▁▁▁  38 %");
+        assert_eq!(shown(true, &commit, 16), "  38 %  98Mi");
         assert_eq!(shown(true, &commit, 12), "  38 %  98Mi");
         assert_eq!(shown(true, &commit, 6), "  38 %");
         assert_eq!(shown(true, &commit, 5), "…");
