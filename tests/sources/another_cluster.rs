@@ -219,8 +219,13 @@ impl Console for Recorder {
     }
 
     fn draw(&mut self, frame: &Frame) -> io::Result<()> {
-        let symbols: Vec<&str> = frame.buffer.content.iter().map(|cell| cell.symbol()).collect();
-        let lines: Vec<String> = symbols.chunks(200).map(|row| row.concat()).collect();
+        let symbols: Vec<&str> = frame
+            .buffer
+            .content
+            .iter()
+            .map(ratatui::buffer::Cell::symbol)
+            .collect();
+        let lines: Vec<String> = symbols.chunks(200).map(<[&str]>::concat).collect();
         // The test may have seen enough.
         let _ = self.frames.send(lines.join("\n"));
         Ok(())
