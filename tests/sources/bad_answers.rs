@@ -33,9 +33,8 @@ fn trouble_with_pods(desk: &Desk) -> Option<String> {
         .into_iter()
         .find(|(watched, _)| *watched == Watched::Pods)?;
     match state {
-        WatchState::Failed(problem) if problem.next_step.is_empty() => None,
-        WatchState::Failed(problem) => Some(problem.to_string()),
-        WatchState::Forbidden(text) => Some(text.clone()),
+        WatchState::Failed(problem) | WatchState::Forbidden(problem) if problem.next_step.is_empty() => None,
+        WatchState::Failed(problem) | WatchState::Forbidden(problem) => Some(problem.to_string()),
         WatchState::Loading | WatchState::Live => None,
     }
 }

@@ -28,7 +28,7 @@ async fn without(lab: &Lab, resource: &str) -> Desk {
         states.len() == 5
             && states.iter().all(|(watched, state)| {
                 if watched.plural() == refused {
-                    matches!(state, WatchState::Forbidden(text) if text.contains(&refused))
+                    matches!(state, WatchState::Forbidden(problem) if problem.what.contains(&refused))
                 } else {
                     **state == WatchState::Live
                 }

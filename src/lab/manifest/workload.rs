@@ -61,10 +61,6 @@ pub struct PodSeed {
 
 /// A workload.
 #[derive(Clone, Debug)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a field of the pod's spec that is there or not"
-)]
 pub struct Workload {
     /// Namespace.
     pub namespace: &'static str,

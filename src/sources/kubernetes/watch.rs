@@ -110,11 +110,7 @@ impl<R: Resource> Watcher<R> {
         }
         let problem = failure.problem(&asked, &self.api.scope);
         if failure.is_forbidden() {
-            self.tell(WatchState::Forbidden(format!(
-                "{}: {}",
-                problem.what, problem.next_step
-            )))
-            .await;
+            self.tell(WatchState::Forbidden(problem)).await;
             self.pause(Some(FORBIDDEN_PAUSE)).await;
         } else {
             self.tell(WatchState::Failed(problem)).await;

@@ -167,11 +167,10 @@ fn cut(head: &ColumnHead, content: &Line, cells: usize) -> Line {
 fn numbers(spans: &[Span], cells: usize) -> Line {
     let pictures = spans.iter().take_while(|span| is_picture(&span.text)).count();
     let fits = |to: &usize| text::line_width(&spans[pictures..*to]) <= cells;
-    (pictures + 1..=spans.len())
-        .rev()
-        .find(fits)
-        .map(|to| spans[pictures..to].to_vec())
-        .unwrap_or_else(|| text::plain("…", spans.last().map_or(Role::Text, |span| span.role)))
+    (pictures + 1..=spans.len()).rev().find(fits).map_or_else(
+        || text::plain("…", spans.last().map_or(Role::Text, |span| span.role)),
+        |to| spans[pictures..to].to_vec(),
+    )
 }
 
 /// Bars and sparklines consist of block elements.
