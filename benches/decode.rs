@@ -37,7 +37,7 @@ fn benches(criterion: &mut Criterion) {
     group.throughput(Throughput::Bytes(answer.len() as u64));
     group.sample_size(20);
     group.bench_function("10,000 pods", |bench| {
-        bench.iter(|| decode(black_box(answer.as_bytes())))
+        bench.iter(|| decode(black_box(answer.as_bytes())));
     });
     group.finish();
 }

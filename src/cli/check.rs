@@ -88,10 +88,7 @@ impl Report {
             Some(WatchState::Loading) | None => {
                 self.found(Outcome::Warnings, &format!("    ◌ {plural}: no list in time"));
             }
-            Some(WatchState::Forbidden(text)) => {
-                self.found(Outcome::Warnings, &format!("    ▲ {plural}: {text}"));
-            }
-            Some(WatchState::Failed(problem)) => {
+            Some(WatchState::Forbidden(problem) | WatchState::Failed(problem)) => {
                 self.found(Outcome::Warnings, &format!("    ▲ {plural}: {}", problem.what));
                 self.next_step(problem);
             }

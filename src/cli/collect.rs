@@ -110,11 +110,7 @@ fn is_live(store: &Store, watched: Watched) -> bool {
 pub fn unreadable(store: &Store, watched: Watched) -> Option<Problem> {
     match watch_state(store, watched) {
         Some(WatchState::Live) => None,
-        Some(WatchState::Forbidden(text)) => Some(Problem {
-            what: text.clone(),
-            next_step: forbidden_step(watched).to_owned(),
-        }),
-        Some(WatchState::Failed(problem)) => Some(problem.clone()),
+        Some(WatchState::Forbidden(problem) | WatchState::Failed(problem)) => Some(problem.clone()),
         Some(WatchState::Loading) | None => {
             let states = store.source_states();
             let (_, state) = states
@@ -124,16 +120,6 @@ pub fn unreadable(store: &Store, watched: Watched) -> Option<Problem> {
                 .then(|| state.last_error.clone())
                 .flatten()
         }
-    }
-}
-
-/// What to do when listing is forbidden.
-const fn forbidden_step(watched: Watched) -> &'static str {
-    match watched {
-        Watched::Pods | Watched::DaemonSets | Watched::Events => {
-            "name a namespace in which you may list them with -n, or ask for a ClusterRole with get, list and watch"
-        }
-        Watched::Nodes | Watched::Leases => "ask for a ClusterRole that allows get, list and watch",
     }
 }
 

@@ -147,7 +147,7 @@ async fn serve_nodes(
     endpoints: &mut Vec<Endpoint>,
     tasks: &mut JoinSet<()>,
 ) -> Result<(), LabError> {
-    let identity = Identity::generate(&["kubelet"]).map_err(certificate)?;
+    let identity = Identity::generate(&["kubelet"]).map_err(|error| certificate(&error))?;
     for machine in world.machines() {
         let address = SocketAddr::new(IpAddr::V4(machine.address), KUBELET_PORT);
         let endpoint = Endpoint::open(address, &identity, server::router(world.clone()))
@@ -174,7 +174,7 @@ async fn serve_plain(listener: TcpListener, router: Router) {
     }
 }
 
-fn certificate(error: std::io::Error) -> LabError {
+fn certificate(error: &std::io::Error) -> LabError {
     LabError::Certificate(error.to_string())
 }
 
@@ -191,7 +191,7 @@ async fn serve_metrics(client: &LabClient, world: &World) -> Result<Endpoint, La
     const NAME: &str = "metrics-server";
     const NAMESPACE: &str = "kube-system";
     let host = format!("{NAME}.{NAMESPACE}.svc");
-    let identity = Identity::generate(&[&host]).map_err(certificate)?;
+    let identity = Identity::generate(&[&host]).map_err(|error| certificate(&error))?;
     let endpoint = Endpoint::open(METRICS_ADDRESS, &identity, metrics_api::router(world.clone()))
         .await
         .map_err(listen(METRICS_ADDRESS, NAME))?;

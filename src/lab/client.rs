@@ -145,6 +145,10 @@ impl LabClient {
     pub async fn ensure(&self, object: &Value) -> Result<Value, LabError> {
         match self.create(object).await {
             Err(error) if error.has_status(409) => self.get(&ObjectPath::of(object)?).await,
+            // The port of a Service that is there already is taken: by itself.
+            Err(error) if error.has_status(422) => {
+                self.get(&ObjectPath::of(object)?).await.map_err(|_| error)
+            }
             other => other,
         }
     }

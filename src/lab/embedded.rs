@@ -50,7 +50,7 @@ impl Default for LabOptions {
 pub enum Switch {
     /// Prometheus.
     Prometheus,
-    /// windows_exporter of the Windows node.
+    /// `windows_exporter` of the Windows node.
     Exporter,
     /// metrics-server.
     MetricsApi,
@@ -68,7 +68,7 @@ pub struct Lab {
 }
 
 /// Longest wait for the cluster to be there.
-const START_TIMEOUT: Duration = Duration::from_secs(60);
+const START_TIMEOUT: Duration = Duration::from_mins(1);
 
 impl Lab {
     /// Starts the article's cluster and waits until its pods run.

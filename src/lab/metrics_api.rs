@@ -114,7 +114,7 @@ fn measured(pod: &RunningPod, now: Timestamp) -> bool {
     pod.containers.iter().all(|container| container.started_at <= at)
 }
 
-fn list(kind: &str, items: Vec<Value>) -> Json<Value> {
+fn list(kind: &str, items: &[Value]) -> Json<Value> {
     Json(json!({
         "kind": kind, "apiVersion": format!("{GROUP}/{VERSION}"), "metadata": {}, "items": items,
     }))
@@ -133,7 +133,7 @@ async fn nodes(State(world): State<World>) -> Json<Value> {
     let now = Utc::now();
     let machines = world.machines();
     let items = machines.iter().map(|machine| node_metrics(machine, now));
-    list("NodeMetricsList", items.collect())
+    list("NodeMetricsList", &items.collect::<Vec<_>>())
 }
 
 async fn node(State(world): State<World>, Path(name): Path<String>) -> Response {
@@ -174,7 +174,7 @@ fn list_pods(world: &World, namespace: Option<&str>, query: Option<&str>) -> Res
         .filter(wanted)
         .map(|pod| pod_metrics(pod, now))
         .filter(|metrics| selector.matches(metrics));
-    list("PodMetricsList", items.collect()).into_response()
+    list("PodMetricsList", &items.collect::<Vec<_>>()).into_response()
 }
 
 async fn pod(State(world): State<World>, Path((namespace, name)): Path<(String, String)>) -> Response {

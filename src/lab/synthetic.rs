@@ -170,7 +170,7 @@ fn pod(number: u32, nodes: u32) -> Value {
         })
     };
     let mut main = container("app");
-    if number % 11 == 0
+    if number.is_multiple_of(11)
         && let Some(resources) = main["resources"].as_object_mut()
     {
         resources.remove("limits");

@@ -12,7 +12,7 @@ use std::time::Duration;
 /// Much faster than the article, so that a story takes seconds.
 const SPEED: f64 = 50.0;
 /// A busy machine is slow, not broken.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 async fn lab() -> (Lab, Client) {
     let lab = Lab::start(LabOptions {

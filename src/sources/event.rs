@@ -160,8 +160,8 @@ pub enum WatchState {
     Loading,
     /// Listed, and followed.
     Live,
-    /// 403: the text names verb, resource and namespace.
-    Forbidden(String),
+    /// 403: the problem names verb, resource and namespace.
+    Forbidden(Problem),
     /// Failing; retried with backoff.
     Failed(Problem),
 }

@@ -411,7 +411,7 @@ mod tests {
         let (_requests, asked) = mpsc::unbounded_channel();
         let running = tokio::spawn(cancel.clone().run_until_cancelled_owned(supervisor.serve(asked)));
 
-        let event = tokio::time::timeout(Duration::from_secs(60), said.recv())
+        let event = tokio::time::timeout(Duration::from_mins(1), said.recv())
             .await
             .unwrap()
             .unwrap();

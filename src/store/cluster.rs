@@ -255,7 +255,7 @@ impl Cluster {
         match self.watches.get(&watched) {
             None | Some(WatchState::Loading) => Some(Absence::NotYet),
             Some(WatchState::Live) => None,
-            Some(WatchState::Forbidden(text)) => Some(Absence::Forbidden(text.as_str().into())),
+            Some(WatchState::Forbidden(problem)) => Some(Absence::Forbidden(problem.to_string().into())),
             Some(WatchState::Failed(problem)) => {
                 let empty = match watched {
                     Watched::Nodes => self.nodes.len() == 0,

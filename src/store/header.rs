@@ -53,8 +53,9 @@ impl Store {
         Watched::ALL
             .iter()
             .find_map(|watched| match self.cluster.watches.get(watched)? {
-                WatchState::Forbidden(text) => Some(sanitise(text).into()),
-                WatchState::Failed(problem) => Some(one_line(problem).into()),
+                WatchState::Forbidden(problem) | WatchState::Failed(problem) => {
+                    Some(one_line(problem).into())
+                }
                 WatchState::Loading | WatchState::Live => None,
             })
     }

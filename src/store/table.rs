@@ -326,8 +326,9 @@ impl Store {
         };
         let rows = order.in_scope();
         let line = match self.cluster.watches.get(&watched) {
-            Some(WatchState::Forbidden(text)) => plain(format!("✖ {}", sanitise(text)), Role::Error),
-            Some(WatchState::Failed(problem)) => header::problem_line(problem),
+            Some(WatchState::Forbidden(problem) | WatchState::Failed(problem)) => {
+                header::problem_line(problem)
+            }
             None | Some(WatchState::Loading) => match self.kubernetes_problem() {
                 Some(problem) => header::problem_line(problem),
                 None if rows == 0 => plain(format!("loading {what}…"), Role::Muted),

@@ -39,8 +39,7 @@ fn watch(watched: Watched, state: &WatchState) -> Line {
     let (glyph, role, words) = match state {
         WatchState::Loading => ("◌", Role::Muted, "the first list is on its way".to_owned()),
         WatchState::Live => ("●", Role::Ok, "live".to_owned()),
-        WatchState::Forbidden(what) => ("✖", Role::Error, sanitise(what).into_owned()),
-        WatchState::Failed(problem) => {
+        WatchState::Forbidden(problem) | WatchState::Failed(problem) => {
             let words = format!("{} → {}", sanitise(&problem.what), sanitise(&problem.next_step));
             ("✖", Role::Error, words)
         }

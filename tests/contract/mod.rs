@@ -13,6 +13,7 @@ mod prometheus;
 mod reach;
 mod rights;
 mod tables;
+mod watched;
 mod watches;
 
 pub use peer::Peer;
@@ -45,8 +46,12 @@ pub async fn ask_everything(peer: &Arc<Peer>) {
         objects::pages_are_one_list,
         tables::kubectl_gets_the_columns_of_nodes,
         tables::kubectl_gets_the_columns_of_pods,
+        watched::each_node_has_a_heartbeat,
+        watched::a_daemon_set_says_how_many_are_ready,
+        watched::events_say_what_happened_to_whom_and_when,
+        watched::the_drivers_of_a_node_are_registered,
+        watched::logs_come_from_the_kubelet,
         watches::a_watch_goes_on_from_the_list,
-        watches::a_revision_that_is_too_old_is_gone,
         watches::a_streaming_list_says_where_it_ends,
         nodes::a_cordoned_node_is_marked_and_tainted,
         evictions::an_unknown_pod_is_not_found,
@@ -66,6 +71,8 @@ pub async fn ask_everything(peer: &Arc<Peer>) {
         prometheus::bad_questions_are_bad_data,
         metrics::nodes_and_pods_have_usages,
         metrics::an_unknown_node_has_none,
+        // Last: to forget, the real server starts anew.
+        watches::a_revision_that_is_too_old_is_gone,
     ];
     put(peer, questions).await;
 }

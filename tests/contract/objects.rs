@@ -31,7 +31,7 @@ pub async fn a_path_that_nobody_serves_is_not_found(peer: &Peer) {
 }
 
 /// Every one of these pointers leads to a string.
-fn strings(object: &Value, pointers: &[&str]) {
+pub fn strings(object: &Value, pointers: &[&str]) {
     for pointer in pointers {
         let value = object.pointer(pointer);
         assert!(
@@ -55,7 +55,7 @@ pub async fn a_node_has_what_the_rows_are_made_of(peer: &Peer) {
     strings(&list, &["/metadata/resourceVersion"]);
     assert_eq!(
         names(&list),
-        ["k8s-lab-master", "k8s-lab-node-1", "k8s-lab-node-2", WINDOWS]
+        ["k8s-lab-master-1", "k8s-lab-node-1", "k8s-lab-node-2", WINDOWS]
     );
     for node in items(&list) {
         assert!(
@@ -247,7 +247,7 @@ pub async fn label_selectors_choose(peer: &Peer) {
         ),
         (
             "kubernetes.io/os%20in%20(linux,darwin),node-role.kubernetes.io/control-plane",
-            vec!["k8s-lab-master"],
+            vec!["k8s-lab-master-1"],
         ),
         ("kubernetes.io/os%20notin%20(linux)", vec![WINDOWS]),
         ("node.kubernetes.io/windows-build", vec![WINDOWS]),

@@ -80,14 +80,14 @@ impl Peer {
     }
 
     /// A strategic merge patch as the admin.
-    pub async fn patch(&self, path: &str, patch: &Value) -> Answer {
+    pub async fn patch(&self, path: &str, change: &Value) -> Answer {
         let kind = [("Content-Type", "application/strategic-merge-patch+json")];
         ask(
             &self.admin,
             Method::PATCH,
             path,
             &kind,
-            patch.to_string().into_bytes(),
+            change.to_string().into_bytes(),
         )
         .await
     }

@@ -14,7 +14,10 @@ pub const PROMETHEUS: &str = "/api/v1/namespaces/monitoring/services/kps-prometh
 const GIB: f64 = 1_073_741_824.0;
 const MIB: f64 = 1_048_576.0;
 
-async fn ask(peer: &Peer, path: &str, parameters: &[(&str, &str)]) -> Answer {
+/// Names and values of a request's parameters.
+type Parameters<'a> = &'a [(&'a str, &'a str)];
+
+async fn ask(peer: &Peer, path: &str, parameters: Parameters<'_>) -> Answer {
     let query = form_urlencoded::Serializer::new(String::new())
         .extend_pairs(parameters)
         .finish();
@@ -321,7 +324,7 @@ pub async fn the_history_is_a_matrix(peer: &Peer) {
 pub async fn bad_questions_are_bad_data(peer: &Peer) {
     let good = promql(QueryName::Nodes);
     let now = chrono::Utc::now().timestamp().to_string();
-    let questions: [(&str, &[(&str, &str)], &str); 8] = [
+    let questions: [(&str, Parameters<'_>, &str); 8] = [
         ("query", &[("query", "max by (")], "query"),
         ("query", &[("query", "windows_cs_hostname{")], "query"),
         ("query", &[("query", "")], "query"),

@@ -93,7 +93,7 @@ pub async fn a_streaming_list_says_where_it_ends(peer: &Peer) {
     assert_eq!(
         added,
         [
-            "k8s-lab-master",
+            "k8s-lab-master-1",
             "k8s-lab-node-1",
             "k8s-lab-node-2",
             "k8s-lab-win-1"

@@ -71,6 +71,12 @@ impl Drop for PrometheusStopped {
     }
 }
 
+/// Starts the API server anew: all objects are there, but it has forgotten the changes that led to them.
+pub fn restart_the_api_server() {
+    part("stop", "kube-apiserver");
+    part("start", "kube-apiserver");
+}
+
 fn part(verb: &str, name: &str) {
     let status = Command::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/real/part"))
         .args([verb, name])

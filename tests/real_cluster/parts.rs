@@ -19,7 +19,7 @@ pub enum User {
 }
 
 /// How long a story waits for what has to come: a busy machine is slow, not broken.
-pub const PATIENCE: Duration = Duration::from_secs(240);
+pub const PATIENCE: Duration = Duration::from_mins(4);
 
 /// The directory of this run.
 pub fn directory() -> PathBuf {

@@ -1,7 +1,7 @@
 //! The real parts answer the contract's questions as the embedded lab does.
 
 use crate::contract::{self, Peer};
-use crate::lab::{Lab, PrometheusStopped};
+use crate::lab::{Lab, PrometheusStopped, restart_the_api_server};
 use crate::parts::{User, kubeconfig};
 use kube::config::Kubeconfig;
 use std::sync::Arc;
@@ -13,8 +13,7 @@ async fn the_real_parts_answer_as_the_embedded_lab_does() {
     let peer = Peer::new(
         read(User::Admin),
         (read(User::Limited), "system:serviceaccount:drainboard:limited"),
-        // Its revision 1 is older than its nodes.
-        || {},
+        restart_the_api_server,
     )
     .await;
     let peer = Arc::new(peer);

@@ -28,7 +28,7 @@ async fn without(lab: &Lab, resource: &str) -> Desk {
         states.len() == 5
             && states.iter().all(|(watched, state)| {
                 if watched.plural() == refused {
-                    matches!(state, WatchState::Forbidden(text) if text.contains(&refused))
+                    matches!(state, WatchState::Forbidden(problem) if problem.what.contains(&refused))
                 } else {
                     **state == WatchState::Live
                 }
@@ -102,13 +102,19 @@ async fn without_nodes_the_pods_stay_and_the_cpu_maximum_is_absent() {
     assert_eq!(desk.cell(PODS, "hello-win", "cpu-max"), ABSENT);
     desk.expects_absent_to_be_absent(PODS, "cpu-max", "0");
     assert!(desk.rows(NODES, &TableQuery::default()).is_empty());
-    assert!(desk.notice(NODES).contains("cannot list nodes"), "{}", desk.notice(NODES));
+    assert!(
+        desk.notice(NODES).contains("cannot list nodes"),
+        "{}",
+        desk.notice(NODES)
+    );
 
     let ended = desk.drainboard(["nodes"]).await;
     ended.told(3, &["nodes", "lab-viewer", "→"]);
     assert!(ended.out.is_empty(), "{}", ended.out);
     let pods = desk.items("pods").await;
-    let hello = pods.iter().find(|pod| pod["name"].as_str().unwrap().starts_with("hello-win"));
+    let hello = pods
+        .iter()
+        .find(|pod| pod["name"].as_str().unwrap().starts_with("hello-win"));
     let container = &hello.unwrap()["containers"][0];
     assert_eq!(container["cpu_maximum"], serde_json::Value::Null);
     assert_eq!(container["cpu_limit_millicores"], 500);
@@ -124,7 +130,11 @@ async fn without_pods_the_nodes_stay_and_their_numbers_of_pods_are_absent() {
     assert_eq!(desk.cell(NODES, WIN, "pods"), ABSENT);
     desk.expects_absent_to_be_absent(NODES, "pods", "0");
     assert!(desk.rows(PODS, &TableQuery::default()).is_empty());
-    assert!(desk.notice(PODS).contains("cannot list pods"), "{}", desk.notice(PODS));
+    assert!(
+        desk.notice(PODS).contains("cannot list pods"),
+        "{}",
+        desk.notice(PODS)
+    );
 
     let node = desk.windows_node().await;
     assert_eq!(node["commit_bytes"]["source"], "prometheus");

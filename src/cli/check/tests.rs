@@ -181,7 +181,12 @@ fn a_windows_node_that_nobody_measures_is_critical() {
 #[test]
 fn a_forbidden_watch_is_a_gap_and_all_of_them_are_no_answer() {
     let mut cluster = Cluster::whole();
-    let refused = || WatchState::Forbidden("may not list".to_owned());
+    let refused = || {
+        WatchState::Forbidden(Problem {
+            what: "may not list".to_owned(),
+            next_step: "ask for a ClusterRole".to_owned(),
+        })
+    };
     cluster.watch(Watched::Leases, refused());
     assert_eq!(cluster.report().outcome, Outcome::Warnings);
     for watched in Watched::ALL {

@@ -1,6 +1,6 @@
 use super::*;
 use crate::domain::measurement::Measurements;
-use crate::sources::event::{Demand, Detail, DetailKey, Generation, SourceState};
+use crate::sources::event::{Demand, Detail, DetailKey, Generation, Problem, SourceState};
 use Source::{Exporter, Kubernetes, MetricsApi, Prometheus};
 use SourcePhase::{Connected, Failed, Off, Starting};
 
@@ -74,7 +74,10 @@ fn a_watch_that_is_forbidden_or_fails_has_answered() {
         Payload::Watch(Watched::Pods, WatchState::Loading),
     );
     assert_eq!(progress.still_waiting(), [Kubernetes]);
-    let refused = WatchState::Forbidden("pods is forbidden".to_owned());
+    let refused = WatchState::Forbidden(Problem {
+        what: "pods is forbidden".to_owned(),
+        next_step: "ask for a ClusterRole".to_owned(),
+    });
     says(&mut progress, Kubernetes, Payload::Watch(Watched::Pods, refused));
     assert!(progress.is_settled());
 }

@@ -270,7 +270,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_query_gives_back_what_was_encoded_into_it(value in "\\PC{1,20}") {
-            let encoded: String = value.bytes().map(|byte| format!("%{byte:02X}")).collect();
+            let encoded = value.bytes().fold(String::new(), |text, byte| format!("{text}%{byte:02X}"));
             let query = Query::parse(&format!("a=1&b={encoded}"));
             prop_assert_eq!(query.get("b"), Some(value.as_str()));
         }

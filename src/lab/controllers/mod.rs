@@ -1,5 +1,5 @@
-//! The few controllers that the embedded cluster needs: scheduler, ReplicaSets, status of Deployments,
-//! DaemonSets and StatefulSets, disruption budgets, node lifecycle. Each is a pure function from what the API
+//! The few controllers that the embedded cluster needs: scheduler, `ReplicaSets`, status of Deployments,
+//! DaemonSets and `StatefulSets`, disruption budgets, node lifecycle. Each is a pure function from what the API
 //! holds to what should be written; one task lists, decides and writes whenever something changed.
 
 mod action;

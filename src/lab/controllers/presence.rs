@@ -1,4 +1,4 @@
-//! DaemonSets and StatefulSets: a pod that went away comes back.
+//! DaemonSets and `StatefulSets`: a pod that went away comes back.
 
 use super::action::Action;
 use super::replicas::pod_from;

@@ -1,4 +1,4 @@
-//! ReplicaSets: as many pods as wanted.
+//! `ReplicaSets`: as many pods as wanted.
 
 use super::action::Action;
 use super::snapshot::{Snapshot, active, ready};

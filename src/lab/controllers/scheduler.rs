@@ -28,14 +28,13 @@ pub fn decide(snapshot: &Snapshot, now: Timestamp) -> Vec<Action> {
         let mut best: Option<(&str, usize)> = None;
         for node in &snapshot.nodes {
             let name = node.metadata.name.as_deref().unwrap_or_default();
-            match refusal(node, spec) {
-                Some(reason) => *refusals.entry(reason).or_insert(0) += 1,
-                None => {
-                    let pods = load.get(name).copied().unwrap_or(0);
-                    if best.is_none_or(|(_, fewest)| pods < fewest) {
-                        best = Some((name, pods));
-                    }
-                }
+            if let Some(reason) = refusal(node, spec) {
+                *refusals.entry(reason).or_insert(0) += 1;
+                continue;
+            }
+            let pods = load.get(name).copied().unwrap_or(0);
+            if best.is_none_or(|(_, fewest)| pods < fewest) {
+                best = Some((name, pods));
             }
         }
         match best {

@@ -1,4 +1,4 @@
-//! Status of Deployments, DaemonSets and StatefulSets.
+//! Status of Deployments, DaemonSets and `StatefulSets`.
 
 use super::action::Action;
 use super::replicas::count;
@@ -42,7 +42,7 @@ pub fn decide(snapshot: &Snapshot) -> Vec<Action> {
         actions.extend(changed(
             "deployments",
             &deployment.metadata,
-            json!(deployment.status),
+            &json!(deployment.status),
             status,
         ));
     }
@@ -73,7 +73,7 @@ pub fn decide(snapshot: &Snapshot) -> Vec<Action> {
             "numberUnavailable": (desired - ready).max(0),
             "observedGeneration": set.metadata.generation,
         });
-        actions.extend(changed("daemonsets", &set.metadata, json!(set.status), status));
+        actions.extend(changed("daemonsets", &set.metadata, &json!(set.status), status));
     }
     for set in &snapshot.stateful_sets {
         let pods = pods_of(snapshot, &set.metadata);
@@ -86,7 +86,7 @@ pub fn decide(snapshot: &Snapshot) -> Vec<Action> {
             "availableReplicas": ready,
             "observedGeneration": set.metadata.generation,
         });
-        actions.extend(changed("statefulsets", &set.metadata, json!(set.status), status));
+        actions.extend(changed("statefulsets", &set.metadata, &json!(set.status), status));
     }
     actions
 }
@@ -112,7 +112,7 @@ pub fn carries(node: &Node, selector: &BTreeMap<String, String>) -> bool {
 }
 
 /// A write, if one of the fields is not as wanted yet. Zero and absent are one in these statuses.
-fn changed(plural: &'static str, metadata: &ObjectMeta, has: Value, wants: Value) -> Option<Action> {
+fn changed(plural: &'static str, metadata: &ObjectMeta, has: &Value, wants: Value) -> Option<Action> {
     let wanted = wants.as_object()?;
     let same = wanted.iter().all(|(field, value)| {
         let current = has.get(field).filter(|current| !current.is_null());

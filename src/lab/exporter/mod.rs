@@ -1,4 +1,4 @@
-//! windows_exporter 0.31 of a simulated Windows node: what `/metrics` says, made from the figures of this moment.
+//! `windows_exporter` 0.31 of a simulated Windows node: what `/metrics` says, made from the figures of this moment.
 
 mod collectors;
 mod container;

@@ -1,7 +1,7 @@
 //! The Kubernetes objects of a workload: Deployment, controller, pods.
 
 use super::container::Container;
-use super::workload::{PodSeed, Volume, Workload, WorkloadKind};
+use super::workload::{Confinement, PodSeed, Volume, Workload, WorkloadKind};
 use crate::domain::object::Os;
 use crate::lab::article::RUNTIME_CLASS;
 use crate::lab::world::os_name;
@@ -73,7 +73,7 @@ impl Workload {
             });
             spec["volumes"] = Value::Array(volumes.collect());
         }
-        if self.restricted {
+        if self.confinement == Confinement::Restricted {
             spec["securityContext"] = json!({
                 "runAsNonRoot": true, "runAsUser": 65532, "seccompProfile": {"type": "RuntimeDefault"},
             });
@@ -88,7 +88,7 @@ impl Workload {
         if let Some(user) = self.host_process_user {
             spec["securityContext"] = json!({"windowsOptions": {"hostProcess": true, "runAsUserName": user}});
         }
-        if self.runtime_class {
+        if self.confinement == Confinement::RuntimeClass {
             spec["runtimeClassName"] = RUNTIME_CLASS.into();
             spec["securityContext"] = json!({
                 "runAsNonRoot": true,

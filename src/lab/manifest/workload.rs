@@ -17,6 +17,17 @@ pub enum WorkloadKind {
     StaticPod,
 }
 
+/// What makes pods fit a namespace at the `restricted` level of Pod Security.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Confinement {
+    /// They do not.
+    None,
+    /// Windows pods of the RuntimeClass, running as an ordinary user.
+    RuntimeClass,
+    /// Linux pods without privileges.
+    Restricted,
+}
+
 /// A volume of a pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Volume {
@@ -70,9 +81,8 @@ pub struct Workload {
     pub(super) containers: Vec<Container>,
     pub(super) init_containers: Vec<Container>,
     pub(super) host_process_user: Option<&'static str>,
-    pub(super) runtime_class: bool,
+    pub(super) confinement: Confinement,
     pub(super) critical: bool,
-    pub(super) restricted: bool,
 }
 
 impl Workload {
@@ -90,9 +100,8 @@ impl Workload {
             containers: Vec::new(),
             init_containers: Vec::new(),
             host_process_user: None,
-            runtime_class: false,
+            confinement: Confinement::None,
             critical: false,
-            restricted: false,
         }
     }
 
@@ -120,7 +129,7 @@ impl Workload {
     #[must_use]
     pub fn windows_class(mut self) -> Self {
         self.os = Os::Windows;
-        self.runtime_class = true;
+        self.confinement = Confinement::RuntimeClass;
         self
     }
 
@@ -157,7 +166,7 @@ impl Workload {
     /// Its Linux pods fit a namespace at the `restricted` level of Pod Security.
     #[must_use]
     pub fn restricted(mut self) -> Self {
-        self.restricted = true;
+        self.confinement = Confinement::Restricted;
         self
     }
 

@@ -52,11 +52,11 @@ impl IntoResponse for Refusal {
     }
 }
 
-fn bad_data(text: String) -> Refusal {
-    Refusal(StatusCode::BAD_REQUEST, "bad_data", text)
+fn bad_data(text: impl Into<String>) -> Refusal {
+    Refusal(StatusCode::BAD_REQUEST, "bad_data", text.into())
 }
 
-fn success(data: Value) -> Response {
+fn success(data: &Value) -> Response {
     Json(json!({"status": "success", "data": data})).into_response()
 }
 
@@ -147,7 +147,7 @@ async fn query(State(prometheus): State<Prometheus>, RawForm(form): RawForm) -> 
         .into_iter()
         .map(|(labels, value)| json!({"metric": labels, "value": point(at, value)}))
         .collect();
-    Ok(success(json!({"resultType": "vector", "result": result})))
+    Ok(success(&json!({"resultType": "vector", "result": result})))
 }
 
 /// Prometheus refuses answers with more points than this in a series.
@@ -191,7 +191,7 @@ async fn query_range(
         .into_iter()
         .map(|(labels, values)| json!({"metric": labels, "values": values}))
         .collect();
-    Ok(success(json!({"resultType": "matrix", "result": result})))
+    Ok(success(&json!({"resultType": "matrix", "result": result})))
 }
 
 /// `[seconds, "value"]`.
@@ -201,7 +201,7 @@ fn point(at: i64, value: f64) -> Value {
 }
 
 async fn build_info() -> Response {
-    success(json!({
+    success(&json!({
         "version": "3.13.1", "revision": "lab", "branch": "HEAD", "buildUser": "", "buildDate": "", "goVersion": "go1.27.0",
     }))
 }
@@ -235,5 +235,5 @@ async fn targets(State(prometheus): State<Prometheus>) -> Response {
             })
         })
         .collect();
-    success(json!({"activeTargets": active, "droppedTargets": []}))
+    success(&json!({"activeTargets": active, "droppedTargets": []}))
 }

@@ -275,10 +275,13 @@ async fn scrape(transport: &HttpTransport) -> Result<(Timestamp, Scrape), Failur
             "check its labels and port: something else runs there",
         ));
     }
-    if scrape.truncated || scrape.malformed > 0 {
+    // Sums over cores and lists of containers would be of a part only, and look like the whole.
+    if scrape.truncated {
+        return Err(answer.cut_off());
+    }
+    if scrape.malformed > 0 {
         tracing::warn!(
             route = %transport.route(),
-            truncated = scrape.truncated,
             malformed = scrape.malformed,
             "an exposition was not read whole"
         );

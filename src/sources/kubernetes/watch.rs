@@ -100,9 +100,8 @@ impl<R: Resource> Watcher<R> {
     async fn recover(&mut self, failure: Failure, verb: &'static str) {
         tracing::info!(resource = R::WATCHED.plural(), verb, %failure, "a watch failed");
         let asked = self.target.asked::<R>(verb);
-        if failure.is_gone() {
+        if failure.is_gone() && self.version.take().is_some() {
             // The server has forgotten our place; what is on screen stays until the new list is complete.
-            self.version = None;
             self.pause(None).await;
             return;
         }
@@ -111,11 +110,7 @@ impl<R: Resource> Watcher<R> {
         }
         let problem = failure.problem(&asked, &self.api.scope);
         if failure.is_forbidden() {
-            self.tell(WatchState::Forbidden(format!(
-                "{}: {}",
-                problem.what, problem.next_step
-            )))
-            .await;
+            self.tell(WatchState::Forbidden(problem)).await;
             self.pause(Some(FORBIDDEN_PAUSE)).await;
         } else {
             self.tell(WatchState::Failed(problem)).await;

@@ -32,8 +32,8 @@ async fn who_may_not_list_pods_is_told_once_and_sees_the_nodes() {
         .await;
     operator
         .sees("the refusal", |screen| {
-            matches!(&screen.watches.get(&Watched::Pods), Some(WatchState::Forbidden(text))
-                if text.contains("cannot list pods") && text.contains("-n NAMESPACE"))
+            matches!(&screen.watches.get(&Watched::Pods), Some(WatchState::Forbidden(problem))
+                if problem.what.contains("cannot list pods") && problem.next_step.contains("-n NAMESPACE"))
         })
         .await;
     assert_eq!(

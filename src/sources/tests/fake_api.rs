@@ -152,19 +152,19 @@ impl FakeApi {
 }
 
 pub fn kubeconfig_text(servers: &[(&str, &str)]) -> String {
-    let named = |kind: &str, value: Box<dyn Fn(&str, &str) -> Value>| {
+    let each = |entry: fn(&str, &str) -> Value| {
         servers
             .iter()
-            .map(|(name, url)| json!({"name": name, kind: value(name, url)}))
+            .map(|(name, url)| entry(name, url))
             .collect::<Vec<_>>()
     };
     json!({
         "apiVersion": "v1",
         "kind": "Config",
         "current-context": servers.first().map(|(name, _)| *name),
-        "clusters": named("cluster", Box::new(|_, url| json!({"server": url}))),
-        "contexts": named("context", Box::new(|name, _| json!({"cluster": name, "user": name}))),
-        "users": named("user", Box::new(|_, _| json!({"token": "s3cret-token"}))),
+        "clusters": each(|name, url| json!({"name": name, "cluster": {"server": url}})),
+        "contexts": each(|name, _| json!({"name": name, "context": {"cluster": name, "user": name}})),
+        "users": each(|name, _| json!({"name": name, "user": {"token": "s3cret-token"}})),
     })
     .to_string()
 }

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// Long enough for a machine with many other things to do.
-const DEADLINE: Duration = Duration::from_secs(60);
+const DEADLINE: Duration = Duration::from_mins(1);
 
 /// The operator, with what is on the screen.
 pub struct Operator {

@@ -164,7 +164,7 @@ async fn another_context_is_another_server_in_header_and_rows() {
     assert_eq!(operator.pods.keys().collect::<Vec<_>>(), ["shop/orders"]);
     assert_eq!(operator.scope.context, "prod");
     operator.leaves().await;
-    let ended = tokio::time::timeout(std::time::Duration::from_secs(60), async {
+    let ended = tokio::time::timeout(std::time::Duration::from_mins(1), async {
         while lab.watchers("pods") + prod.watchers("pods") > 0 {
             // A watch whose reader is gone is noticed when something is written to it.
             lab.put("pods", pod("win-demo", "tick"));

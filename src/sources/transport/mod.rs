@@ -221,21 +221,25 @@ impl Answer {
     pub fn json<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Failure> {
         self.refuse_html("JSON")?;
         serde_json::from_slice(&self.body).map_err(|error| {
-            let what = &self.what;
             if error.is_eof() {
-                Failure::new(
-                    FailureKind::Garbage,
-                    format!("{what} was cut off after {} bytes", self.body.len()),
-                    "check proxies and load balancers in between for size and time limits; it is tried again by itself",
-                )
+                self.cut_off()
             } else {
                 Failure::new(
                     FailureKind::Garbage,
-                    format!("{what} is not the JSON that was expected: {error}"),
+                    format!("{} is not the JSON that was expected: {error}", self.what),
                     "check that the right server answers there",
                 )
             }
         })
+    }
+
+    /// The failure of an answer that ends in the middle.
+    pub fn cut_off(&self) -> Failure {
+        Failure::new(
+            FailureKind::Garbage,
+            format!("{} was cut off after {} bytes", self.what, self.body.len()),
+            "check proxies and load balancers in between for size and time limits; it is tried again by itself",
+        )
     }
 
     /// The body as text.

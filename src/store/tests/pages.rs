@@ -6,7 +6,7 @@ use crate::domain::node::NodeDetail;
 use crate::domain::object::{Change, ClusterEvent, ObjectKey, Os};
 use crate::domain::pod::{ContainerDetail, PodDetail, Termination};
 use crate::domain::reading::Source;
-use crate::sources::event::{Detail, DetailKey, Payload, WatchState, Watched};
+use crate::sources::event::{Detail, DetailKey, Payload, Problem, WatchState, Watched};
 use crate::store::view::{Body, Page, RowKey};
 
 fn shown(page: &Page) -> String {
@@ -217,7 +217,10 @@ fn a_detail_that_could_not_be_had_says_why_on_the_page() {
 #[test]
 fn a_forbidden_watch_of_events_says_so_where_they_would_be() {
     let mut told = Told::article();
-    let forbidden = WatchState::Forbidden("events is forbidden".into());
+    let forbidden = WatchState::Forbidden(Problem {
+        what: "events is forbidden".to_owned(),
+        next_step: "ask for a ClusterRole".to_owned(),
+    });
     told.say(Source::Kubernetes, Payload::Watch(Watched::Events, forbidden));
     let page = shown(&told.store.node_page(&WIN.into(), now()).unwrap());
     assert!(page.contains("events is forbidden"), "{page}");

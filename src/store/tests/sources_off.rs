@@ -246,7 +246,13 @@ fn forbidden_pods_make_their_numbers_absent_and_leave_the_nodes_alone() {
     let forbidden = "pods is forbidden: cannot list resource \"pods\" at the cluster scope";
     told.say(
         Source::Kubernetes,
-        Payload::Watch(Watched::Pods, WatchState::Forbidden(forbidden.into())),
+        Payload::Watch(
+            Watched::Pods,
+            WatchState::Forbidden(Problem {
+                what: forbidden.to_owned(),
+                next_step: "ask for a ClusterRole".to_owned(),
+            }),
+        ),
     );
     assert_eq!(
         told.column(TableKind::Nodes, "pods", &TableQuery::default()),
@@ -272,7 +278,10 @@ fn forbidden_leases_and_nodes_take_only_what_hangs_on_them() {
         Source::Kubernetes,
         Payload::Watch(
             Watched::Leases,
-            WatchState::Forbidden("leases is forbidden".into()),
+            WatchState::Forbidden(Problem {
+                what: "leases is forbidden".to_owned(),
+                next_step: "ask for a ClusterRole".to_owned(),
+            }),
         ),
     );
     assert_eq!(
@@ -282,7 +291,13 @@ fn forbidden_leases_and_nodes_take_only_what_hangs_on_them() {
     let mut blind = Told::rows(Vec::new(), pods());
     blind.say(
         Source::Kubernetes,
-        Payload::Watch(Watched::Nodes, WatchState::Forbidden("nodes is forbidden".into())),
+        Payload::Watch(
+            Watched::Nodes,
+            WatchState::Forbidden(Problem {
+                what: "nodes is forbidden".to_owned(),
+                next_step: "ask for a ClusterRole".to_owned(),
+            }),
+        ),
     );
     assert_eq!(
         blind.column(TableKind::Pods, "cpu-max", &TableQuery::default()),

@@ -3,7 +3,7 @@
 
 use crate::domain::reading::Source;
 use crate::domain::{Name, Timestamp};
-use crate::sources::event::{DetailKey, SourceEvent, WatchState, Watched};
+use crate::sources::event::{DetailKey, Problem, SourceEvent, WatchState, Watched};
 use crate::store::view::{
     Align, Body, ColumnHead, Counts, Direction, HeaderView, Line, OsScope, Page, Role, Row, RowKey, Section,
     Series, SourceBadge, Span, TableKind, TableQuery, TableWindow,
@@ -177,9 +177,10 @@ impl Cluster {
                 (Watched::Pods, WatchState::Live),
                 (
                     Watched::Events,
-                    WatchState::Forbidden(
-                        "list events in all namespaces is forbidden for user nobody".to_owned(),
-                    ),
+                    WatchState::Forbidden(Problem {
+                        what: "list events in all namespaces is forbidden for user nobody".to_owned(),
+                        next_step: String::new(),
+                    }),
                 ),
             ],
             frames: 0,

@@ -108,14 +108,14 @@ impl Stage {
 
     /// What the loop does next, within a minute of the paused clock.
     async fn next(&mut self) -> Option<Did> {
-        timeout(Duration::from_secs(60), self.did.recv())
+        timeout(Duration::from_mins(1), self.did.recv())
             .await
             .ok()
             .flatten()
     }
 
     async fn end(self) -> (io::Result<()>, Cluster) {
-        timeout(Duration::from_secs(60), self.running)
+        timeout(Duration::from_mins(1), self.running)
             .await
             .unwrap()
             .unwrap()

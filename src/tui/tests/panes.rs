@@ -34,9 +34,8 @@ fn a_page() {
 #[test]
 fn yaml() {
     let mut cluster = Cluster::article();
-    let labels = (0..30)
-        .map(|at| format!("    label-{at}: value\n"))
-        .collect::<String>();
+    let labels: Vec<String> = (0..30).map(|at| format!("    label-{at}: value")).collect();
+    let labels = labels.join("\n");
     cluster.yaml = Some(Ok(format!(
         "apiVersion: v1\nkind: Node\nmetadata:\n  labels:\n{labels}"
     )));

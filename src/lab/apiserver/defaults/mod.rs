@@ -28,6 +28,7 @@ pub fn complete(kind: &'static Kind, object: &mut Value, runtime_class: Option<&
         }
         "Node" => {
             fill(object, "spec", json!({}));
+            leave_out_unset(kind, object);
             fill(
                 &mut object["status"],
                 "daemonEndpoints",
@@ -68,6 +69,14 @@ pub fn complete(kind: &'static Kind, object: &mut Value, runtime_class: Option<&
         _ => {}
     }
     Ok(())
+}
+
+/// Removes what the real server's types leave out when it is false: `kubectl uncordon` may send `false`, and nobody
+/// ever reads it back.
+pub fn leave_out_unset(kind: &Kind, object: &mut Value) {
+    if kind == &kinds::NODES && object["spec"]["unschedulable"] == false {
+        remove(&mut object["spec"], "unschedulable");
+    }
 }
 
 /// Sets a field that is not there yet.

@@ -1,0 +1,143 @@
+//! What else is watched or looked up: heartbeats, DaemonSets, events, CSI drivers, logs.
+
+use super::objects::strings;
+use super::peer::{Peer, eventually, items, names, refusal};
+use drainboard::sources::kubernetes::intern::Interner;
+use drainboard::sources::kubernetes::wire::{daemonset, event, lease};
+use serde_json::Value;
+
+/// The path as drainboard asks for whole lists: from the server's cache.
+fn whole(path: &str) -> String {
+    format!("{path}?resourceVersion=0&resourceVersionMatch=NotOlderThan")
+}
+
+pub async fn each_node_has_a_heartbeat(peer: &Peer) {
+    let list = peer
+        .get(&whole(
+            "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases",
+        ))
+        .await
+        .json();
+    assert_eq!(list["kind"], "LeaseList");
+    assert_eq!(
+        names(&list),
+        [
+            "k8s-lab-master-1",
+            "k8s-lab-node-1",
+            "k8s-lab-node-2",
+            "k8s-lab-win-1"
+        ]
+    );
+    for item in items(&list) {
+        let text = item.to_string();
+        let row = serde_json::from_str::<lease::Lease<'_>>(&text)
+            .unwrap()
+            .to_row(&mut Interner::default());
+        assert_eq!(row.duration_seconds, Some(40));
+        let age = (chrono::Utc::now() - row.renew_time.unwrap()).num_seconds();
+        assert!((-5..120).contains(&age), "renewed {age} s ago");
+    }
+}
+
+pub async fn a_daemon_set_says_how_many_are_ready(peer: &Peer) {
+    let path = whole("/apis/apps/v1/namespaces/monitoring/daemonsets");
+    eventually(|| async {
+        let list = peer.get(&path).await.json();
+        assert_eq!(list["kind"], "DaemonSetList");
+        let exporter = items(&list)
+            .iter()
+            .find(|set| set["metadata"]["name"] == "kps-prometheus-windows-exporter")
+            .unwrap()
+            .to_string();
+        let row = serde_json::from_str::<daemonset::DaemonSet<'_>>(&exporter)
+            .unwrap()
+            .to_row(&mut Interner::default());
+        assert!(row.host_process);
+        assert!(
+            row.node_selector
+                .iter()
+                .any(|(label, value)| &**label == "kubernetes.io/os" && &**value == "windows")
+        );
+        if (row.desired, row.ready) == (1, 1) {
+            Ok(())
+        } else {
+            Err(format!("{} of {} ready", row.ready, row.desired))
+        }
+    })
+    .await;
+}
+
+pub async fn events_say_what_happened_to_whom_and_when(peer: &Peer) {
+    let list = peer.get(&whole("/api/v1/events")).await.json();
+    assert_eq!(list["kind"], "EventList");
+    assert!(!items(&list).is_empty());
+    for item in items(&list) {
+        strings(
+            item,
+            &[
+                "/metadata/name",
+                "/metadata/namespace",
+                "/metadata/uid",
+                "/involvedObject/kind",
+                "/involvedObject/name",
+                "/reason",
+                "/message",
+                "/type",
+            ],
+        );
+        let text = item.to_string();
+        let row = serde_json::from_str::<event::Event<'_>>(&text)
+            .unwrap()
+            .to_row(&mut Interner::default());
+        assert!(row.last_seen.is_some(), "{item}");
+    }
+}
+
+pub async fn the_drivers_of_a_node_are_registered(peer: &Peer) {
+    let node = peer
+        .get("/apis/storage.k8s.io/v1/csinodes/k8s-lab-win-1")
+        .await
+        .json();
+    let drivers: Vec<_> = node["spec"]["drivers"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|driver| (&driver["name"], &driver["nodeID"]))
+        .collect();
+    assert_eq!(
+        drivers,
+        [(&Value::from("smb.csi.k8s.io"), &Value::from("k8s-lab-win-1"))]
+    );
+}
+
+pub async fn logs_come_from_the_kubelet(peer: &Peer) {
+    let pods = peer
+        .get("/api/v1/namespaces/win-demo/pods?labelSelector=app.kubernetes.io/name%3Dhello-win")
+        .await
+        .json();
+    let pod = names(&pods)[0];
+    let log = format!("/api/v1/namespaces/win-demo/pods/{pod}/log");
+    let lines = peer.get(&format!("{log}?tailLines=2&timestamps=true")).await;
+    assert_eq!(lines.code, 200, "{}", lines.text);
+    assert_eq!(lines.text.lines().count(), 2, "{}", lines.text);
+    for line in lines.text.lines() {
+        let (time, _) = line.split_once(' ').unwrap();
+        chrono::DateTime::parse_from_rfc3339(time).unwrap();
+    }
+    assert_eq!(
+        peer.get(&format!("{log}?previous=true")).await.refusal(),
+        refusal(
+            400,
+            "BadRequest",
+            &format!("previous terminated container \"hello\" in pod \"{pod}\" not found")
+        )
+    );
+    assert_eq!(
+        peer.get(&format!("{log}?container=other")).await.refusal(),
+        refusal(
+            400,
+            "BadRequest",
+            &format!("container other is not valid for pod {pod}")
+        )
+    );
+}
