@@ -179,7 +179,7 @@ impl Cluster {
                     Watched::Events,
                     WatchState::Forbidden(Problem {
                         what: "list events in all namespaces is forbidden for user nobody".to_owned(),
-                        next_step: String::new(),
+                        next_step: "ask for a ClusterRole that lists events".to_owned(),
                     }),
                 ),
             ],
