@@ -169,8 +169,12 @@ async fn plant_owned(client: &LabClient, workload: &Workload) -> Result<(), LabE
 }
 
 async fn plant_pods(client: &LabClient, workload: &Workload, owner: Option<&Value>) -> Result<(), LabError> {
+    let now = Utc::now();
     for seed in &workload.pods {
         let mut pod = workload.pod_object(seed);
+        // A real API server writes its own time; the embedded one keeps a past one.
+        let created = now - TimeDelta::minutes(i64::from(seed.age_minutes));
+        pod["metadata"]["creationTimestamp"] = json!(api_time(created));
         if let Some(owner) = owner {
             pod["metadata"]["ownerReferences"] = owner_reference(owner);
         } else if workload.kind == WorkloadKind::StaticPod {

@@ -110,6 +110,7 @@ fn machine(number: u32, now: Timestamp) -> Machine {
                 .into(),
         },
         booted_at: now - TimeDelta::hours(i64::from(5 + number % 600)),
+        joined_at: now - TimeDelta::days(30),
         control_plane: number == 0,
         pod_subnet: subnet(number),
         max_pods: 250,

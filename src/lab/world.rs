@@ -35,6 +35,8 @@ pub struct Machine {
     pub boot_id: Name,
     /// When it booted.
     pub booted_at: Timestamp,
+    /// When it joined the cluster: the creation time of its Node object, which a real API server overrides.
+    pub joined_at: Timestamp,
     /// Runs the control plane.
     pub control_plane: bool,
     /// First three bytes of its pods' addresses.

@@ -10,7 +10,7 @@ use std::net::Ipv4Addr;
 const GIB: u64 = 1 << 30;
 
 /// The machines as they are at `now`: the Windows node booted 14 hours ago for the 11th time, the Linux nodes
-/// three days ago.
+/// three days ago; the cluster itself is 15 hours old.
 pub fn machines(now: Timestamp) -> Vec<Machine> {
     vec![
         linux(MASTER, 23, 45, now, "5f0c7f5e-9d52-4b0c-8f2e-0b6a4d1c7a11"),
@@ -26,6 +26,7 @@ pub fn machines(now: Timestamp) -> Vec<Machine> {
             kernel_version: "10.0.26100.33438".into(),
             boot_id: "11".into(),
             booted_at: now - TimeDelta::hours(14),
+            joined_at: now - TimeDelta::hours(13),
             control_plane: false,
             pod_subnet: [172, 21, 41],
             max_pods: 40,
@@ -44,6 +45,7 @@ fn linux(name: &str, last_byte: u8, subnet: u8, now: Timestamp, boot_id: &str) -
         kernel_version: "6.12.48+deb13-amd64".into(),
         boot_id: boot_id.into(),
         booted_at: now - TimeDelta::days(3),
+        joined_at: now - TimeDelta::hours(if name == MASTER { 15 } else { 14 }),
         control_plane: name == MASTER,
         pod_subnet: [172, 21, subnet],
         max_pods: 110,

@@ -39,6 +39,7 @@ pub fn node_object(machine: &Machine, now: Timestamp) -> Value {
         "apiVersion": "v1", "kind": "Node",
         "metadata": {
             "name": name,
+            "creationTimestamp": api_time(machine.joined_at),
             "labels": labels,
             "annotations": {
                 "node.alpha.kubernetes.io/ttl": "0",
