@@ -291,7 +291,9 @@ impl<'a> Joins<'a> {
         match (feed.absence(source), feed.round.missing(node, told)) {
             (Some(Absence::NotYet), _) => (Telling::NotYet, Absence::NotYet),
             (Some(reason @ Absence::NotCollected(_)), _) => (Telling::Off, reason),
+            (Some(reason), _) if source == Source::Exporter => (Telling::Exporter, reason),
             (Some(reason), _) => (Telling::Down, reason),
+            (None, Some(reason)) if source == Source::Exporter => (Telling::Exporter, reason.clone()),
             (None, Some(reason)) => (Telling::Missing, reason.clone()),
             (None, None) => (Telling::NoSample, Absence::NoSample),
         }
@@ -327,6 +329,9 @@ enum Telling {
     Down,
     /// A source that answers says what is missing and how to get it.
     Missing,
+    /// The exporter is asked directly only where Prometheus has nothing fresh: what it says then, or that it
+    /// does not answer, is the cause of what Prometheus misses.
+    Exporter,
 }
 
 /// Whether a container holds memory and CPU: one that waits or has ended does not, and nothing is missing then.

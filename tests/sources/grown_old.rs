@@ -129,7 +129,7 @@ async fn after_five_minutes_there_is_nothing_left_and_that_is_no_zero() {
     .await;
     desk.expects_absent_to_be_absent(NODES, "commit", "0%");
     let reason = desk.commit_reason();
-    assert!(reason.contains("scrapes no windows_exporter"), "{reason}");
+    assert!(reason.contains("kps-prometheus-windows-exporter"), "{reason}");
     assert!(desk.problem(Source::Exporter).contains('→'));
     desk.leaves().await;
     lab.stop().await;
