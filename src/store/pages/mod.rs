@@ -4,7 +4,7 @@ mod node;
 mod pod;
 mod preview;
 
-use super::columns::cells::{ABSENT, plain, role_at};
+use super::columns::cells::{ABSENT, plain, role_at, whole};
 use super::view::{Align, Body, Line, Role, Section, Span};
 use crate::domain::object::ClusterEvent;
 use crate::domain::reading::Reading;
@@ -37,6 +37,19 @@ fn measured<T>(reading: &Reading<T>, now: Timestamp, value: impl FnOnce(&T) -> L
             Span::new(format!("  {}", sanitise(&reason.to_string())), Role::Muted),
         ],
     }
+}
+
+/// The working set of a node or container, named as the operator knows it.
+fn working_set_line(working_set: &Reading<f64>, now: Timestamp) -> Line {
+    labelled(
+        "working set",
+        measured(working_set, now, |value| {
+            vec![
+                Span::new(format::bytes_long(whole(*value)), Role::Text),
+                Span::new("  (what kubectl top shows)", Role::Muted),
+            ]
+        }),
+    )
 }
 
 /// `   prometheus, 12 s ago`.

@@ -1,6 +1,6 @@
 //! The page of a node.
 
-use super::{events_section, labelled, lines, measured, table};
+use super::{events_section, labelled, lines, measured, table, working_set_line};
 use crate::domain::measurement::{NodeQuantity, Sample, ServiceState};
 use crate::domain::memory::{EVICTION_LINE_BYTES, beyond_eviction_line, commit_severity};
 use crate::domain::node::{ConditionStatus, Node, NodeDetail};
@@ -173,15 +173,7 @@ fn gauges(facts: &NodeFacts, node: &Node, now: Timestamp) -> Vec<Line> {
     if node.os == Some(Os::Windows) {
         page.extend(commit_lines(facts, now));
     }
-    page.push(labelled(
-        "working set",
-        measured(&facts.working_set, now, |value| {
-            vec![
-                Span::new(format::bytes_long(whole(*value)), Role::Text),
-                Span::new("  (what kubectl top shows)", Role::Muted),
-            ]
-        }),
-    ));
+    page.push(working_set_line(&facts.working_set, now));
     page.push(labelled(
         "CPU",
         measured(&facts.cpu_ratio, now, |ratio| {

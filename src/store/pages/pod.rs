@@ -1,6 +1,6 @@
 //! The page of a pod.
 
-use super::{events_section, labelled, lines, measured, table};
+use super::{events_section, labelled, lines, measured, table, working_set_line};
 use crate::domain::cpu_maximum::{CpuMaximum, cpu_text};
 use crate::domain::memory::commit_severity;
 use crate::domain::object::Os;
@@ -89,15 +89,7 @@ fn container_section(joins: Joins<'_>, pod: &Pod, container: &Container, detail:
         page.push(labelled("limits", amounts(container.limits)));
         page.push(labelled("requests", amounts(container.requests)));
     }
-    page.push(labelled(
-        "working set",
-        measured(&facts.working_set, now, |value| {
-            vec![
-                Span::new(format::bytes_long(whole(*value)), Role::Text),
-                Span::new("  (what kubectl top shows)", Role::Muted),
-            ]
-        }),
-    ));
+    page.push(working_set_line(&facts.working_set, now));
     page.push(labelled(
         "CPU",
         measured(&facts.cpu_cores, now, |cores| {
