@@ -1,5 +1,6 @@
 //! Pure types and arithmetic: no I/O, no clock. `now` is always a parameter.
 
+pub mod budget;
 pub mod cpu_maximum;
 pub mod cpu_time;
 pub mod exit_code;
@@ -14,6 +15,7 @@ pub mod pod;
 pub mod pod_state;
 pub mod quantity;
 pub mod reading;
+pub mod selector;
 pub mod severity;
 pub mod text;
 pub mod windows_version;

@@ -33,6 +33,8 @@ pub struct Node {
     pub windows_build_label: Option<Name>,
     /// `spec.unschedulable`: cordoned.
     pub unschedulable: bool,
+    /// Annotation `drainboard.io/maintenance`: the record of a maintenance under way, as written.
+    pub maintenance: Option<Name>,
     /// `spec.taints`.
     pub taints: Box<[Taint]>,
     /// `status.conditions`.

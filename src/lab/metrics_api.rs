@@ -1,6 +1,6 @@
 //! `metrics.k8s.io/v1beta1` as metrics-server answers it: what `kubectl top` shows.
 
-use super::apiserver::LabelSelector;
+use super::apiserver::{label_selector, selects};
 use super::exporter::who;
 use super::figures;
 use super::text::api_time;
@@ -160,7 +160,7 @@ fn list_pods(world: &World, namespace: Option<&str>, query: Option<&str>) -> Res
         .find(|(key, _)| key == "labelSelector")
         .map(|(_, value)| value.into_owned())
         .unwrap_or_default();
-    let selector = match LabelSelector::parse(&text) {
+    let selector = match label_selector(&text) {
         Ok(selector) => selector,
         Err(failure) => return failure.into_response(),
     };
@@ -173,7 +173,7 @@ fn list_pods(world: &World, namespace: Option<&str>, query: Option<&str>) -> Res
         .iter()
         .filter(wanted)
         .map(|pod| pod_metrics(pod, now))
-        .filter(|metrics| selector.matches(metrics));
+        .filter(|metrics| selects(&selector, metrics));
     list("PodMetricsList", &items.collect::<Vec<_>>()).into_response()
 }
 

@@ -31,6 +31,7 @@ fn windows_node() -> Node {
         boot_id: "11".into(),
         windows_build_label: None,
         unschedulable: false,
+        maintenance: None,
         taints: Box::default(),
         conditions: Box::default(),
         capacity: NodeResources::default(),

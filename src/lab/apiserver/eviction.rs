@@ -7,7 +7,7 @@ use super::json::{condition, condition_is_true, set_condition, text, timestamp};
 use super::kinds::{POD_DISRUPTION_BUDGETS, PODS};
 use super::objects::Objects;
 use super::request::{Query, Target};
-use super::selectors::LabelSelector;
+use super::selectors::{selector_of, selects};
 use super::update::Part;
 use super::write;
 use axum::response::Response;
@@ -66,7 +66,7 @@ fn budgets_of(objects: &Objects, pod: &Value) -> Vec<String> {
             namespace == text(pod, "/metadata/namespace")
                 && budget
                     .pointer("/spec/selector")
-                    .is_some_and(|it| LabelSelector::from_object(it).matches(pod))
+                    .is_some_and(|it| selects(&selector_of(it), pod))
         })
         .map(|((_, name), _)| name)
         .collect()

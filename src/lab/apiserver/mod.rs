@@ -37,7 +37,7 @@ pub use aggregate::AggregatedApis;
 pub use audit::{Audit, AuditEntry};
 pub use failure::Failure;
 pub use faults::{Fault, FaultPlan};
-pub use selectors::LabelSelector;
+pub use selectors::{label_selector, selects};
 pub use users::{Right, User};
 
 use super::backends::Backends;

@@ -6,7 +6,7 @@ use super::json::{condition_is_true, text};
 use super::kinds::{PODS, SERVICES};
 use super::objects::Objects;
 use super::request::Target;
-use super::selectors::LabelSelector;
+use super::selectors::{selector_of, selects};
 use crate::lab::backends::Backends;
 use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
@@ -79,11 +79,11 @@ fn endpoint(objects: &Objects, service: &Value, port: &Value) -> Option<SocketAd
     let selector = service["spec"]["selector"]
         .as_object()
         .filter(|labels| !labels.is_empty())?;
-    let selector = LabelSelector::from_object(&serde_json::json!({ "matchLabels": selector }));
+    let selector = selector_of(&serde_json::json!({ "matchLabels": selector }));
     let (_, pods) = objects.list(&PODS);
     pods.iter()
         .filter(|((namespace, _), pod)| {
-            namespace == text(service, "/metadata/namespace") && selector.matches(pod)
+            namespace == text(service, "/metadata/namespace") && selects(&selector, pod)
         })
         .filter(|(_, pod)| is_endpoint(pod))
         .find_map(|(_, pod)| Some(SocketAddr::new(pod_address(pod)?, target_port(pod, port)?)))

@@ -5,8 +5,9 @@ use super::json::text;
 use super::kinds::Kind;
 use super::objects::{Key, Objects, Snapshot};
 use super::request::{Form, Query, Target};
-use super::selectors::{FieldSelector, LabelSelector};
+use super::selectors::{FieldSelector, label_selector, selects};
 use super::table;
+use crate::domain::selector::LabelSelector;
 use axum::response::Response;
 use chrono::Utc;
 use http::StatusCode;
@@ -38,7 +39,7 @@ impl Filter {
             } else {
                 String::new()
             },
-            labels: LabelSelector::parse(query.get("labelSelector").unwrap_or_default())?,
+            labels: label_selector(query.get("labelSelector").unwrap_or_default())?,
             fields: FieldSelector::parse(&fields, kind.kind)?,
         })
     }
@@ -46,7 +47,7 @@ impl Filter {
     /// Whether an object is meant.
     pub fn matches(&self, key: &Key, object: &Value) -> bool {
         (self.namespace.is_empty() || self.namespace == key.0)
-            && self.labels.matches(object)
+            && selects(&self.labels, object)
             && self.fields.matches(object)
     }
 

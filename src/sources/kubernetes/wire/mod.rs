@@ -14,6 +14,7 @@ pub mod value;
 #[cfg(test)]
 mod tests;
 
+use crate::domain::Name;
 use crate::domain::object::ObjectKey;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -53,6 +54,9 @@ pub struct Annotations {
     /// A static pod's mirror carries it.
     #[serde(rename = "kubernetes.io/config.mirror")]
     pub mirror: Option<IgnoredAny>,
+    /// A node that is being worked on carries the record ([`crate::maintenance::record`]).
+    #[serde(rename = "drainboard.io/maintenance")]
+    pub maintenance: Option<Name>,
 }
 
 /// An owner.

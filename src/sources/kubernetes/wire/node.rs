@@ -168,6 +168,10 @@ impl Node<'_> {
                 .find(WINDOWS_BUILD_LABEL)
                 .map(|build| names.get(build)),
             unschedulable: self.spec.unschedulable,
+            maintenance: meta
+                .annotations
+                .as_ref()
+                .and_then(|annotations| annotations.maintenance.clone()),
             taints: self.spec.taints.iter().map(|taint| taint.to_row(names)).collect(),
             conditions: self
                 .status

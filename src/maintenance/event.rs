@@ -1,0 +1,157 @@
+//! What happened, for the journal, the JSON lines and the report. The names are stable.
+
+use super::pods::PodRef;
+use super::state::Step;
+use crate::domain::{Name, Timestamp};
+use serde::{Deserialize, Serialize};
+
+/// Something that happened, with its facts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Happening {
+    /// What the preflight found.
+    Preflight {
+        /// Pods that will be evicted.
+        leaving: usize,
+        /// Pods that stay: of DaemonSets, mirrors, not selected.
+        staying: usize,
+        /// What stands against it, worst first: one sentence each.
+        notes: Vec<String>,
+        /// Something blocks or refuses.
+        blocked: bool,
+    },
+    /// The node is cordoned.
+    Cordoned {
+        /// It was before: uncordoning stays with whoever did it.
+        already: bool,
+    },
+    /// An eviction is sent.
+    Evicting {
+        /// The pod.
+        #[serde(flatten)]
+        pod: PodRef,
+    },
+    /// A pod cannot leave now.
+    Blocked {
+        /// The pod.
+        #[serde(flatten)]
+        pod: PodRef,
+        /// Why, with the budget's numbers.
+        reason: String,
+    },
+    /// A pod is gone.
+    Evicted {
+        /// The pod.
+        #[serde(flatten)]
+        pod: PodRef,
+        /// From the first eviction until it was gone.
+        seconds: f64,
+    },
+    /// Nothing that should leave is left, by a fresh list.
+    Drained {
+        /// How many left.
+        pods: usize,
+        /// From the cordon on.
+        seconds: f64,
+    },
+    /// The restart is awaited.
+    AwaitingReboot {
+        /// The boot id that has to change.
+        boot_id: Name,
+    },
+    /// The reboot command was started.
+    RebootCommand {
+        /// Its exit code, once it ended; `None` when it is started.
+        exit_code: Option<i32>,
+    },
+    /// The node restarted.
+    BootIdChanged {
+        /// Before.
+        before: Name,
+        /// Now.
+        after: Name,
+        /// Seconds since the restart was awaited.
+        seconds: f64,
+    },
+    /// The version after the restart.
+    Revision {
+        /// Kernel version before.
+        before: Name,
+        /// Kernel version now.
+        after: Name,
+        /// Whether it grew.
+        grown: bool,
+    },
+    /// The node's network pods started anew after the boot and are ready.
+    NetworkReady {
+        /// Which.
+        pods: Vec<String>,
+        /// Seconds since the boot id changed.
+        seconds: f64,
+    },
+    /// The node takes pods again.
+    Uncordoned {
+        /// Milliseconds since the last gate held.
+        after_milliseconds: i64,
+    },
+    /// The node stays cordoned, as it was found.
+    LeftCordoned,
+    /// As many pods are ready as before.
+    PodsReady {
+        /// How many are ready.
+        ready: u32,
+        /// How many were before.
+        before: u32,
+        /// Seconds since the uncordon.
+        seconds: f64,
+    },
+    /// It is over and well.
+    Done {
+        /// From the start on.
+        seconds: f64,
+    },
+    /// It is over, and not well.
+    Failed {
+        /// In which step.
+        step: Step,
+        /// Why, and what to do next.
+        reason: String,
+        /// How the command ends.
+        ending: Ending,
+    },
+    /// Something the operator should know that changes no step.
+    Note {
+        /// In words.
+        text: String,
+    },
+}
+
+/// How a maintenance ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ending {
+    /// Well.
+    Done,
+    /// A budget, or something else that may pass, is in the way.
+    Blocked,
+    /// A time limit passed.
+    TimedOut,
+    /// It is not allowed: by the preflight, the permissions, the server, or a decision that nobody was there to take.
+    Refused,
+    /// The operator, or somebody else, ended it.
+    Aborted,
+    /// The node restarted, but its revision is the same.
+    NotUpdated,
+}
+
+/// A happening with its time and node: one JSON line.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    /// What.
+    #[serde(flatten)]
+    pub what: Happening,
+    /// When, by our clock.
+    pub at: Timestamp,
+    /// On which node.
+    pub node: Name,
+}

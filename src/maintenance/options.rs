@@ -1,0 +1,90 @@
+//! What the operator asked for.
+
+use std::time::Duration;
+
+/// What a maintenance is for. Only an update asks whether the revision grew.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Purpose {
+    /// Updates are installed and the node is restarted.
+    #[default]
+    Update,
+    /// The node is restarted.
+    Restart,
+    /// A node that restarted without drain is drained and restarted properly.
+    Cleanup,
+}
+
+impl Purpose {
+    /// The word on the command line and on the screens.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Update => "update",
+            Self::Restart => "restart",
+            Self::Cleanup => "cleanup",
+        }
+    }
+}
+
+/// Options of one maintenance; the drain's mean what kubectl's of the same name mean.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
+pub struct Options {
+    /// Why.
+    pub purpose: Purpose,
+    /// `--yes`: confirmations are given beforehand. Nothing else is.
+    pub yes: bool,
+    /// Somebody is there to decide. Without anybody, a question ends the maintenance with the node as it is.
+    pub attended: bool,
+    /// `--grace-period`: seconds that each pod gets; `None` leaves it to the pod.
+    pub grace_seconds: Option<u32>,
+    /// `--timeout`: longest drain; `None` for no end.
+    pub drain_timeout: Option<Duration>,
+    /// `--force`: pods without a controller go too. Nothing brings them back.
+    pub force: bool,
+    /// `--delete-emptydir-data`: pods with an emptyDir go too, and its data with them.
+    pub delete_emptydir_data: bool,
+    /// `--pod-selector`: only these pods leave.
+    pub pod_selector: Option<LabelSelector>,
+    /// `--skip-wait-for-delete-timeout`: pods whose deletion is older are not waited for.
+    pub skip_wait_for_delete: Option<Duration>,
+    /// `--reboot-command`, in words; `{node}` and `{address}` are replaced.
+    pub reboot_command: Option<Vec<String>>,
+    /// Longest time from "drained" until the node's network is ready. A slow disk took 15 minutes.
+    pub restart_timeout: Duration,
+    /// `--accept-same-revision`: an update after which the revision is the same is fine.
+    pub accept_same_revision: bool,
+    /// `--no-restart`: the update needs no restart; the gates of the restart are skipped knowingly.
+    pub no_restart: bool,
+    /// `--network-selector`: which pods are the node's network.
+    pub network_selector: Option<LabelSelector>,
+    /// `--no-network-gate`: the node has no network pods; do not wait for any.
+    pub no_network_gate: bool,
+    /// Longest wait for the pods to be as ready as before.
+    pub pods_timeout: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            purpose: Purpose::Update,
+            yes: false,
+            attended: false,
+            grace_seconds: None,
+            drain_timeout: None,
+            force: false,
+            delete_emptydir_data: false,
+            pod_selector: None,
+            skip_wait_for_delete: None,
+            reboot_command: None,
+            restart_timeout: Duration::from_mins(30),
+            accept_same_revision: false,
+            no_restart: false,
+            network_selector: None,
+            no_network_gate: false,
+            pods_timeout: Duration::from_mins(10),
+        }
+    }
+}
+
+pub use crate::domain::selector::LabelSelector;

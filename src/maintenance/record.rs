@@ -1,0 +1,67 @@
+//! What must survive of a maintenance: the annotation on the node and the lines of the journal.
+
+use super::options::Purpose;
+use super::pods::OwnerKey;
+use crate::domain::{Name, Timestamp};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// Annotation of the node that holds the record as JSON. It is there as long as the maintenance is under way.
+pub const ANNOTATION: &str = "drainboard.io/maintenance";
+
+/// Steps that must be told apart after a restart of the program. The others follow from the cluster itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reached {
+    /// Cordoned: pods may be evicted.
+    Drain,
+    /// Drained: the restart is awaited.
+    Restart,
+    /// Uncordoned: the pods are awaited.
+    PodsBack,
+}
+
+/// A maintenance that is under way.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Record {
+    /// Names this maintenance.
+    pub id: String,
+    /// Who started it: user and host.
+    pub by: String,
+    /// When it was started.
+    pub started_at: Timestamp,
+    /// What for.
+    pub purpose: Purpose,
+    /// Where it is.
+    pub reached: Reached,
+    /// UID of the node: a node that was deleted and joined again is another node.
+    pub node_uid: Name,
+    /// Boot id before the restart.
+    pub boot_id: Name,
+    /// Kernel version before; on Windows it ends with the revision.
+    pub kernel_version: Name,
+    /// Version of the kubelet before.
+    pub kubelet_version: Name,
+    /// It was cordoned before: uncordoning stays with the operator.
+    pub was_cordoned: bool,
+    /// A reboot command was started, so that it is never started twice by itself.
+    #[serde(default)]
+    pub reboot_started: bool,
+    /// Container ids of the network pods that were seen while the old boot id was reported.
+    pub network_ids: BTreeSet<Name>,
+    /// Controllers that had network pods on the node.
+    pub network_owners: BTreeSet<OwnerKey>,
+    /// Controllers with pods that leave, and how many of their pods were ready on any node.
+    pub ready_before: Vec<(OwnerKey, u32)>,
+}
+
+impl Record {
+    /// Reads the annotation.
+    ///
+    /// # Errors
+    /// It is not a record of this program, or of a newer one.
+    pub fn parse(annotation: &str) -> Result<Self, serde_json::Error> {
+        serde_json::from_str(annotation)
+    }
+}

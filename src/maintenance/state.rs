@@ -1,0 +1,221 @@
+//! Where a maintenance stands.
+
+use super::event::Ending;
+use super::network::NetworkPod;
+use super::options::Options;
+use super::pods::{Loss, OwnerKey, PodRef};
+use super::preflight::Preflight;
+use super::record::Record;
+use crate::domain::budget::DisruptionBudget;
+use crate::domain::{Name, Timestamp};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The steps, in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Step {
+    /// What would happen, and what stands against it.
+    Preflight,
+    /// No new pods.
+    Cordon,
+    /// The pods leave.
+    Drain,
+    /// The operator installs and restarts; a new boot id proves it.
+    Restart,
+    /// An update must have raised the revision.
+    Revision,
+    /// The network pods must have started anew.
+    Network,
+    /// New pods again.
+    Uncordon,
+    /// As many ready pods as before.
+    PodsBack,
+    /// It is over.
+    Over,
+}
+
+impl Step {
+    /// All steps of the workflow, in order.
+    pub const ALL: [Self; 8] = [
+        Self::Preflight,
+        Self::Cordon,
+        Self::Drain,
+        Self::Restart,
+        Self::Revision,
+        Self::Network,
+        Self::Uncordon,
+        Self::PodsBack,
+    ];
+
+    /// The word on the screens.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Preflight => "Preflight",
+            Self::Cordon => "Cordon",
+            Self::Drain => "Drain",
+            Self::Restart => "Restart",
+            Self::Revision => "Revision",
+            Self::Network => "Network",
+            Self::Uncordon => "Uncordon",
+            Self::PodsBack => "Pods back",
+            Self::Over => "Over",
+        }
+    }
+}
+
+/// A pod that must leave.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Leaving {
+    /// Which.
+    pub pod: PodRef,
+    /// Who brings it back.
+    pub owner: Option<OwnerKey>,
+    /// What is lost with it.
+    pub loss: Option<Loss>,
+    /// Where it is on its way.
+    pub status: LeavingStatus,
+    /// Since when.
+    pub since: Timestamp,
+    /// When its first eviction was sent.
+    pub first_sent: Option<Timestamp>,
+    /// When its last eviction was sent: no two within a second.
+    pub(super) last_sent: Option<Timestamp>,
+    /// When the next eviction may be sent; `None` while one is under way or none is needed.
+    pub(super) next_try: Option<Timestamp>,
+    /// Fingerprint of the budgets and pods that decide over it, as of its last refusal.
+    pub(super) budgets: Option<Vec<DisruptionBudget>>,
+    /// A watch has told of it, so that the watch may also tell that it is gone.
+    pub(super) observed: bool,
+}
+
+/// Where a pod is on its way out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LeavingStatus {
+    /// Its eviction has not been answered yet.
+    Waiting,
+    /// A budget does not allow it, or two protect it. The text has the numbers.
+    Blocked(String),
+    /// The server asks for fewer requests, or did not answer.
+    Delayed(String),
+    /// Its namespace is being deleted.
+    NamespaceTerminating,
+    /// Evicted; it stops.
+    Stopping,
+    /// It cannot be stopped: what the kubelet says.
+    Stuck(String),
+    /// Refused for good.
+    Refused(String),
+    /// Gone.
+    Gone,
+}
+
+impl LeavingStatus {
+    /// Why the pod is still there, where there is more to say than its state.
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Self::Blocked(reason) | Self::Delayed(reason) | Self::Stuck(reason) | Self::Refused(reason) => {
+                Some(reason)
+            }
+            Self::NamespaceTerminating => Some("its namespace is being deleted"),
+            Self::Waiting | Self::Stopping | Self::Gone => None,
+        }
+    }
+}
+
+/// When a step began and ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepTime {
+    /// Which.
+    pub step: Step,
+    /// When it began.
+    pub from: Timestamp,
+    /// When it ended.
+    pub to: Option<Timestamp>,
+}
+
+/// A maintenance of one node. Changed by [`super::machine::step`] only.
+#[derive(Clone, Debug)]
+pub struct State {
+    /// The node.
+    pub node: Name,
+    /// What the operator asked for.
+    pub options: Options,
+    /// Where it is.
+    pub step: Step,
+    /// When each step began and ended.
+    pub times: Vec<StepTime>,
+    /// When it was started.
+    pub started_at: Timestamp,
+    /// Id and owner of this maintenance.
+    pub id: String,
+    /// User and host.
+    pub by: String,
+    /// What the preflight found.
+    pub preflight: Option<Preflight>,
+    /// What must survive; `None` before the cordon.
+    pub record: Option<Record>,
+    /// The pods that leave, by UID.
+    pub leaving: BTreeMap<Name, Leaving>,
+    /// The boot id of the restarted node.
+    pub boot_id: Option<Name>,
+    /// How the network pods are, after the boot.
+    pub network: Vec<NetworkPod>,
+    /// Ready pods of each controller now.
+    pub ready: BTreeMap<OwnerKey, u32>,
+    /// Pods whose probes time out after the uncordon (UID), with the probe's words.
+    pub without_network: BTreeMap<Name, (PodRef, String)>,
+    /// What it waits for, in words; empty when it works.
+    pub waiting_for: String,
+    /// A question that only the operator can answer.
+    pub question: Option<Question>,
+    /// How it ended.
+    pub ending: Option<(Ending, String)>,
+    pub(super) flight: Flight,
+}
+
+/// A decision that only the operator can take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// Begin, after the preflight?
+    Begin,
+    /// The revision did not grow: accept that?
+    SameRevision,
+}
+
+/// Effects that are under way, and what was seen of the cluster so far. None of it need survive.
+#[derive(Clone, Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "they are independent: which effects are under way"
+)]
+pub(super) struct Flight {
+    /// The Lease of the pool is ours.
+    pub locked: bool,
+    /// A list of pods is under way.
+    pub listing: bool,
+    /// When the pods are listed again.
+    pub list_at: Option<Timestamp>,
+    /// A write to the node is under way.
+    pub writing: bool,
+    /// When the write that failed is tried again.
+    pub write_at: Option<Timestamp>,
+    /// The record has news that are not saved yet.
+    pub unsaved: bool,
+    /// Saved: the drain is over.
+    pub drained: bool,
+    /// The operator gave up; the annotation is being removed.
+    pub abandoned: Option<String>,
+    /// Container ids of network pods that were seen under the boot id of [`State::boot_id`].
+    pub current_ids: BTreeSet<Name>,
+    /// The annotation of this maintenance was seen on the node.
+    pub annotation_seen: bool,
+    /// When the last gate held.
+    pub gates_at: Option<Timestamp>,
+    /// As many pods are ready as before, or the operator does not wait for the rest.
+    pub pods_are_back: bool,
+    /// That was told.
+    pub told_back: bool,
+    /// Pods that came back without network (UID) and are being evicted.
+    pub recreating: BTreeSet<Name>,
+}
