@@ -12,7 +12,11 @@
 
 #[path = "../contract/mod.rs"]
 mod contract;
+#[path = "../terminal/desk.rs"]
+#[allow(dead_code, reason = "shared with the tests of the terminal")]
+mod desk;
 mod drainboard;
+mod keys;
 mod lab;
 mod parts;
 

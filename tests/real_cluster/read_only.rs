@@ -10,7 +10,7 @@ use crate::drainboard::drainboard;
 use crate::parts::{User, client, directory};
 
 /// The audit log's requests of the admin from line `from` on.
-fn requests_of_the_admin(from: usize) -> Vec<Value> {
+pub fn requests_of_the_admin(from: usize) -> Vec<Value> {
     let log = fs::read_to_string(directory().join("audit.log")).expect("audit.log");
     log.lines()
         .skip(from)
@@ -20,7 +20,7 @@ fn requests_of_the_admin(from: usize) -> Vec<Value> {
 }
 
 /// Those that would change something. Asking what one may do is a `create` that changes nothing.
-fn writes(events: &[Value]) -> Vec<String> {
+pub fn writes(events: &[Value]) -> Vec<String> {
     events
         .iter()
         .filter(|event| {
@@ -32,7 +32,7 @@ fn writes(events: &[Value]) -> Vec<String> {
         .collect()
 }
 
-fn lines_so_far() -> usize {
+pub fn lines_so_far() -> usize {
     fs::read_to_string(directory().join("audit.log"))
         .expect("audit.log")
         .lines()
