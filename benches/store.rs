@@ -95,6 +95,7 @@ impl Interned {
             boot_id: self.nothing.clone(),
             windows_build_label: None,
             unschedulable: false,
+            cordoned_by: None,
             maintenance: None,
             taints: Box::default(),
             conditions: Box::new([Condition {

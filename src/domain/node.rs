@@ -33,6 +33,8 @@ pub struct Node {
     pub windows_build_label: Option<Name>,
     /// `spec.unschedulable`: cordoned.
     pub unschedulable: bool,
+    /// Who cordoned it, if it is cordoned and `metadata.managedFields` tells.
+    pub cordoned_by: Option<CordonedBy>,
     /// Annotation `drainboard.io/maintenance`: the record of a maintenance under way, as written.
     pub maintenance: Option<Name>,
     /// `spec.taints`.
@@ -43,6 +45,15 @@ pub struct Node {
     pub capacity: NodeResources,
     /// `status.allocatable`.
     pub allocatable: NodeResources,
+}
+
+/// Who set `spec.unschedulable`: the entry of `metadata.managedFields` that has the field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CordonedBy {
+    /// Field manager, as it named itself (`kubectl-cordon`, `drainboard`, …): sanitise before showing.
+    pub manager: Name,
+    /// When this manager last changed any field of its own, by the API server's clock: the cordon is as old, or older.
+    pub at: Option<Timestamp>,
 }
 
 /// A taint of a node.

@@ -86,6 +86,8 @@ pub struct ClusterEvent {
     pub about_namespace: Option<Name>,
     /// Name of the involved object.
     pub about_name: Name,
+    /// UID of the involved object, where whoever wrote the event told it.
+    pub about_uid: Option<Name>,
     /// Whether `type` is `Warning`.
     pub warning: bool,
     /// `reason`.

@@ -106,6 +106,11 @@ pub const fn ended(pod: &Pod) -> bool {
     matches!(pod.phase, Phase::Succeeded | Phase::Failed)
 }
 
+/// Whether the pod serves: it runs, all its containers are ready, and nobody deleted it.
+pub fn is_ready(pod: &Pod) -> bool {
+    pod.phase == Phase::Running && pod.ready == pod.ready_of && pod.deleted_at.is_none()
+}
+
 /// What a drain with these options does with this pod at `now`.
 pub fn verdict(pod: &Pod, options: &Options, now: Timestamp) -> Verdict {
     if let (Some(limit), Some(deleted)) = (options.skip_wait_for_delete, pod.deleted_at)

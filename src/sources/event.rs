@@ -1,5 +1,6 @@
 //! What sources say to the store, and what the store's user may ask of them.
 
+use crate::domain::budget::DisruptionBudget;
 use crate::domain::measurement::{Measurements, NodeHistory};
 use crate::domain::node::{Node, NodeDetail};
 use crate::domain::object::{Change, ClusterEvent, DaemonSet, NodeLease, ObjectKey};
@@ -45,6 +46,8 @@ pub enum Payload {
     DaemonSets(Vec<Change<DaemonSet>>),
     /// Events.
     Events(Vec<Change<ClusterEvent>>),
+    /// Disruption budgets.
+    Budgets(Vec<Change<DisruptionBudget>>),
     /// A round of samples; replaces the source's previous round.
     Measurements(Measurements),
     /// Series for charts; replaces the source's previous ones.
@@ -129,16 +132,19 @@ pub enum Watched {
     DaemonSets,
     /// `events`.
     Events,
+    /// `poddisruptionbudgets`.
+    Budgets,
 }
 
 impl Watched {
     /// All of them.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Nodes,
         Self::Pods,
         Self::Leases,
         Self::DaemonSets,
         Self::Events,
+        Self::Budgets,
     ];
 
     /// The API's plural.
@@ -149,6 +155,7 @@ impl Watched {
             Self::Leases => "leases",
             Self::DaemonSets => "daemonsets",
             Self::Events => "events",
+            Self::Budgets => "poddisruptionbudgets",
         }
     }
 }

@@ -57,6 +57,8 @@ pub struct Running {
     pub events: mpsc::Receiver<SourceEvent>,
     /// Contexts of the kubeconfig when it was read.
     pub contexts: Vec<String>,
+    /// Client of the current context, without hidden retries; `None` while no context is open.
+    pub client: watch::Receiver<Option<kube::Client>>,
     cancel: CancellationToken,
     supervisor: JoinHandle<()>,
 }
@@ -87,6 +89,7 @@ pub async fn start(options: SourcesOptions) -> Result<Running, Problem> {
     let contexts = session.contexts.clone();
     let (requests, asked) = mpsc::unbounded_channel();
     let (events, said) = mpsc::channel(EVENTS);
+    let (opened, client) = watch::channel(Some(session.client.clone()));
     let cancel = CancellationToken::new();
     let supervisor = Supervisor {
         namespace: options.namespace.as_deref().map(Name::from),
@@ -98,6 +101,7 @@ pub async fn start(options: SourcesOptions) -> Result<Running, Problem> {
         prometheus_health: watch::Sender::new(Health::Unknown),
         generation: 0,
         session: Ok(session),
+        opened,
         sources: HashMap::new(),
         details: None,
         tasks: JoinSet::new(),
@@ -111,6 +115,7 @@ pub async fn start(options: SourcesOptions) -> Result<Running, Problem> {
         requests,
         events: said,
         contexts,
+        client,
         cancel,
         supervisor,
     })
@@ -135,6 +140,8 @@ struct Supervisor {
     generation: u64,
     /// The connection, or the context that could not be opened.
     session: Result<Session, String>,
+    /// The client of that connection, for whoever writes to the cluster.
+    opened: watch::Sender<Option<kube::Client>>,
     sources: HashMap<Source, Started>,
     details: Option<mpsc::UnboundedSender<DetailKey>>,
     tasks: JoinSet<()>,
@@ -209,6 +216,7 @@ impl Supervisor {
     /// Everything of the old context ends before anything of the new one starts; the kubeconfig is read again.
     async fn switch(&mut self, context: String) {
         self.stop_all();
+        self.opened.send_replace(None);
         let choice = Choice {
             kubeconfig: self.options.kubeconfig.clone(),
             context: Some(context.clone()),
@@ -217,6 +225,7 @@ impl Supervisor {
         };
         match config::open(choice).await {
             Ok(session) => {
+                self.opened.send_replace(Some(session.client.clone()));
                 self.session = Ok(session);
                 self.start_all(&SOURCES).await;
             }
@@ -398,6 +407,7 @@ mod tests {
             prometheus_health: watch::Sender::new(Health::Unknown),
             generation: 7,
             session: Err("nowhere".to_owned()),
+            opened: watch::Sender::new(None),
             sources: HashMap::new(),
             details: None,
             tasks: JoinSet::new(),

@@ -1,10 +1,12 @@
-//! What the Kubernetes API told: rows of nodes, pods, leases and DaemonSets, with the joins between them that
-//! are kept up to date as the rows change instead of being searched for.
+//! What the Kubernetes API told: rows of nodes, pods, leases, DaemonSets and budgets, with the joins between them
+//! that are kept up to date as the rows change instead of being searched for.
 
 use super::events::EventLog;
 use super::fold::{Folded, Touched};
 use super::measured::NodeFinder;
 use super::order::Order;
+use super::ready::ReadyPods;
+use crate::domain::budget::DisruptionBudget;
 use crate::domain::measurement::NodeKey;
 use crate::domain::node::Node;
 use crate::domain::node_state::LEASE_AMBER_SECONDS;
@@ -54,6 +56,10 @@ pub struct Cluster {
     pub daemonsets: Folded<DaemonSet>,
     /// Events.
     pub events: EventLog,
+    /// Disruption budgets.
+    pub budgets: Folded<DisruptionBudget>,
+    /// How many pods of each controller are ready.
+    pub ready: ReadyPods,
     /// How each watch is.
     pub watches: BTreeMap<Watched, WatchState>,
     leases: Folded<NodeLease>,
@@ -132,6 +138,7 @@ impl Cluster {
         let mut effect = Effect::default();
         let of_node = &mut self.of_node;
         let nodes = &self.nodes;
+        let ready = &mut self.ready;
         for change in changes {
             self.pods.apply(change, &mut |touched: Touched<'_, Pod>| {
                 effect.visible = true;
@@ -140,6 +147,7 @@ impl Cluster {
                 } else {
                     orders.pods.moved(touched.slot);
                 }
+                ready.changed(touched.before, touched.after);
                 let place = |pod: Option<&Pod>| pod.map(|pod| (pod.node.clone(), ended(pod)));
                 if place(touched.before) == place(touched.after) {
                     return;
@@ -196,6 +204,15 @@ impl Cluster {
         let mut effect = Effect::default();
         for change in changes {
             self.daemonsets.apply(change, &mut |_| effect.visible = true);
+        }
+        effect
+    }
+
+    /// Folds changes of disruption budgets.
+    pub fn apply_budgets(&mut self, changes: Vec<Change<DisruptionBudget>>) -> Effect {
+        let mut effect = Effect::default();
+        for change in changes {
+            self.budgets.apply(change, &mut |_| effect.visible = true);
         }
         effect
     }
@@ -263,6 +280,7 @@ impl Cluster {
                     Watched::Leases => self.renewal_seen.is_empty(),
                     Watched::DaemonSets => self.daemonsets.len() == 0,
                     Watched::Events => self.events.len() == 0,
+                    Watched::Budgets => self.budgets.len() == 0,
                 };
                 empty.then(|| Absence::SourceDown(problem.to_string().into()))
             }

@@ -159,6 +159,7 @@ mod tests {
             about_kind: "Pod".into(),
             about_namespace: Some("shop".into()),
             about_name: format!("web-{pod}").into(),
+            about_uid: None,
             warning: false,
             reason: "Pulled".into(),
             message: "…".into(),

@@ -2,6 +2,7 @@
 //! sort orders are vectors of `u32` and an update touches one slot.
 
 use crate::domain::Name;
+use crate::domain::budget::DisruptionBudget;
 use crate::domain::node::Node;
 use crate::domain::object::{Change, DaemonSet, NodeLease, ObjectKey};
 use crate::domain::pod::Pod;
@@ -46,6 +47,15 @@ impl Object for NodeLease {
 }
 
 impl Object for DaemonSet {
+    fn id(&self) -> Id {
+        (self.key.namespace.clone(), self.key.name.clone())
+    }
+    fn uid(&self) -> &Name {
+        &self.key.uid
+    }
+}
+
+impl Object for DisruptionBudget {
     fn id(&self) -> Id {
         (self.key.namespace.clone(), self.key.name.clone())
     }

@@ -10,8 +10,10 @@ mod fold;
 mod header;
 mod join;
 mod measured;
+mod observe;
 mod order;
 mod pages;
+mod ready;
 mod table;
 pub mod view;
 
@@ -123,6 +125,7 @@ impl Store {
             }
             Payload::Leases(changes) => self.cluster.apply_leases(changes, &mut self.orders, now),
             Payload::DaemonSets(changes) => self.cluster.apply_daemonsets(changes),
+            Payload::Budgets(changes) => self.cluster.apply_budgets(changes),
             Payload::Events(changes) => {
                 for change in changes {
                     self.cluster.events.apply(change);

@@ -45,7 +45,7 @@ fn watch(watched: Watched, state: &WatchState) -> Line {
         }
     };
     vec![
-        Span::new(format!("  {glyph} {:<11}", watched.plural()), role),
+        Span::new(format!("  {glyph} {:<20}", watched.plural()), role),
         Span::new(words, Role::Text),
     ]
 }

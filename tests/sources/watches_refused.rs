@@ -5,7 +5,7 @@ use drainboard::domain::Name;
 use drainboard::domain::reading::Source;
 use drainboard::lab::apiserver::{Right, User};
 use drainboard::lab::embedded::Lab;
-use drainboard::sources::event::WatchState;
+use drainboard::sources::event::{WatchState, Watched};
 use drainboard::store::view::{TableKind, TableQuery};
 use drainboard::tui::Pane;
 
@@ -25,7 +25,7 @@ async fn without(lab: &Lab, resource: &str) -> Desk {
     let refused = resource.to_owned();
     desk.sees("which right is missing, and every other watch live", |desk| {
         let states = desk.store.watch_states();
-        states.len() == 5
+        states.len() == Watched::ALL.len()
             && states.iter().all(|(watched, state)| {
                 if watched.plural() == refused {
                     matches!(state, WatchState::Forbidden(problem) if problem.what.contains(&refused))
@@ -75,6 +75,19 @@ async fn daemonsets_take_no_column() {
     sees_the_windows_node(&mut desk).await;
     assert_eq!(desk.windows_node().await["ready"], true);
     assert_eq!(desk.drainboard(["pods"]).await.code, 0);
+    desk.leaves().await;
+    lab.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn budgets_take_no_column() {
+    let lab = article().await;
+    let mut desk = without(&lab, "poddisruptionbudgets").await;
+    sees_the_windows_node(&mut desk).await;
+    assert_eq!(desk.windows_node().await["ready"], true);
+    assert_eq!(desk.drainboard(["pods"]).await.code, 0);
+    let check = desk.drainboard(["check"]).await;
+    check.told(1, &["▲ poddisruptionbudgets", "cannot list poddisruptionbudgets", "→ ask for"]);
     desk.leaves().await;
     lab.stop().await;
 }

@@ -31,6 +31,7 @@ fn windows_node() -> Node {
         boot_id: "11".into(),
         windows_build_label: None,
         unschedulable: false,
+        cordoned_by: None,
         maintenance: None,
         taints: Box::default(),
         conditions: Box::default(),
@@ -111,6 +112,7 @@ fn a_cluster_with_all_its_sources_is_well() {
         ● leases
         ● daemonsets
         ● events
+        ● poddisruptionbudgets
     ● prometheus: connected, answered 12 s ago
     – windows_exporter: off
     ● metrics.k8s.io: connected, answered 12 s ago

@@ -19,6 +19,7 @@ fn win_1() -> Node {
         boot_id: "11".into(),
         windows_build_label: Some("10.0.26100".into()),
         unschedulable: false,
+        cordoned_by: None,
         maintenance: None,
         taints: Box::default(),
         conditions: [condition_is("Ready", ConditionStatus::True)].into(),

@@ -123,7 +123,7 @@ fn decode<R: Resource>(
     let reached = match &line {
         WatchLine::Added(wire) | WatchLine::Modified(wire) => {
             changes.push(Change::Upsert(R::row(wire, names)));
-            &R::meta(wire).resource_version
+            R::version(wire)
         }
         WatchLine::Deleted(gone) => {
             changes.push(Change::Delete(gone.metadata.key(names)));

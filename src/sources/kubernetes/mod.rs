@@ -1,5 +1,5 @@
-//! The Kubernetes API: lists and watches of nodes, pods, leases, daemonsets and events, a probe of the server's
-//! health, and details of single objects.
+//! The Kubernetes API: lists and watches of nodes, pods, leases, daemonsets, events and disruption budgets, a probe of
+//! the server's health, and details of single objects.
 
 pub mod config;
 mod detail;
@@ -18,7 +18,7 @@ use crate::domain::Name;
 use crate::sources::context::SourceContext;
 use crate::sources::event::{DetailKey, Scope};
 use http::ApiServer;
-use resource::{DaemonSets, Events, Leases, Nodes, Pods, Resource, Target};
+use resource::{Budgets, DaemonSets, Events, Leases, Nodes, Pods, Resource, Target};
 use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinSet;
@@ -53,6 +53,7 @@ pub async fn run(context: SourceContext, scope: Scope, details: UnboundedReceive
     });
     watch.spawn::<DaemonSets>(scoped(None));
     watch.spawn::<Events>(scoped(None));
+    watch.spawn::<Budgets>(scoped(None));
     tasks.spawn(probe::run(
         api.clone(),
         context.sink.clone(),

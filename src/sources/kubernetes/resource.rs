@@ -2,7 +2,9 @@
 
 use super::failure::Asked;
 use super::intern::Interner;
-use super::wire::{self, Meta};
+use super::wire::value::Text;
+use super::wire;
+use crate::domain::budget::DisruptionBudget;
 use crate::domain::object::{Change, ClusterEvent, DaemonSet, NodeLease};
 use crate::domain::{Name, node, pod};
 use crate::sources::event::{Payload, Watched};
@@ -19,8 +21,8 @@ pub trait Resource: Send + Sync + 'static {
     /// Path of the API group and version.
     const GROUP: &'static str;
 
-    /// Metadata of a decoded object.
-    fn meta<'w, 'de>(wire: &'w Self::Wire<'de>) -> &'w Meta<'de>;
+    /// Resource version of a decoded object.
+    fn version<'w, 'de>(wire: &'w Self::Wire<'de>) -> &'w Text<'de>;
     /// The row of a decoded object.
     fn row(wire: &Self::Wire<'_>, names: &mut Interner) -> Self::Row;
     /// The message with these changes.
@@ -56,7 +58,10 @@ impl Target {
                 None => plural.to_owned(),
             },
             all_namespaces: self.namespace.is_none()
-                && matches!(R::WATCHED, Watched::Pods | Watched::DaemonSets | Watched::Events),
+                && matches!(
+                    R::WATCHED,
+                    Watched::Pods | Watched::DaemonSets | Watched::Events | Watched::Budgets
+                ),
         }
     }
 }
@@ -71,6 +76,8 @@ pub enum Leases {}
 pub enum DaemonSets {}
 /// Events.
 pub enum Events {}
+/// `PodDisruptionBudget`s.
+pub enum Budgets {}
 
 macro_rules! resource {
     ($marker:ty, $wire:ident :: $kind:ident => $row:ty, $watched:ident, $group:literal) => {
@@ -80,8 +87,8 @@ macro_rules! resource {
             const WATCHED: Watched = Watched::$watched;
             const GROUP: &'static str = $group;
 
-            fn meta<'w, 'de>(wire: &'w Self::Wire<'de>) -> &'w Meta<'de> {
-                &wire.metadata
+            fn version<'w, 'de>(wire: &'w Self::Wire<'de>) -> &'w Text<'de> {
+                &wire.metadata.resource_version
             }
 
             fn row(wire: &Self::Wire<'_>, names: &mut Interner) -> Self::Row {
@@ -100,3 +107,4 @@ resource!(Pods, pod::Pod => pod::Pod, Pods, "/api/v1");
 resource!(Leases, lease::Lease => NodeLease, Leases, "/apis/coordination.k8s.io/v1");
 resource!(DaemonSets, daemonset::DaemonSet => DaemonSet, DaemonSets, "/apis/apps/v1");
 resource!(Events, event::Event => ClusterEvent, Events, "/api/v1");
+resource!(Budgets, budget::DisruptionBudget => DisruptionBudget, Budgets, "/apis/policy/v1");

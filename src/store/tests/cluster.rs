@@ -50,6 +50,7 @@ pub fn node(name: &str, os: Os, last_byte: u8) -> Node {
         .into(),
         windows_build_label: windows.then(|| "10.0.26100".into()),
         unschedulable: false,
+        cordoned_by: None,
         maintenance: None,
         taints: Box::default(),
         conditions: Box::new([Condition {

@@ -50,6 +50,7 @@ fn event(about_kind: &str, namespace: Option<&str>, name: &str, reason: &str, me
         about_kind: about_kind.into(),
         about_namespace: namespace.map(Into::into),
         about_name: name.into(),
+        about_uid: None,
         warning: reason == "Rebooted",
         reason: reason.into(),
         message: message.into(),

@@ -44,6 +44,8 @@ pub struct Reference<'a> {
     pub namespace: Text<'a>,
     /// Name.
     pub name: Text<'a>,
+    /// UID.
+    pub uid: Text<'a>,
 }
 
 /// Repetitions of an Event.
@@ -83,6 +85,7 @@ impl Event<'_> {
                 .present()
                 .map(|text| names.get(text)),
             about_name: names.get(&self.involved_object.name),
+            about_uid: self.involved_object.uid.present().map(|uid| names.get(uid)),
             warning: &*self.kind == "Warning",
             reason: names.get(&self.reason),
             message: Box::from(&*self.message),

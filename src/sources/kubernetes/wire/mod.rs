@@ -1,10 +1,12 @@
 //! The API's JSON as lean types: only the fields that the program shows or decides on, borrowed from the
-//! bytes of the answer. Unknown fields (managed fields above all) are skipped without being stored.
+//! bytes of the answer. Unknown fields are skipped without being stored, and so are managed fields but a node's.
 //! Wire types end here: each has a function that turns it into a row of `domain`.
 
+pub mod budget;
 pub mod daemonset;
 pub mod event;
 pub mod lease;
+mod managed;
 pub mod node;
 pub mod pod;
 mod pod_row;
@@ -22,10 +24,10 @@ use value::{List, Pairs, Text};
 
 use super::intern::Interner;
 
-/// `metadata` of any object.
+/// `metadata` of any object; `M` is what is read of its managed fields.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub struct Meta<'a> {
+pub struct Meta<'a, M = IgnoredAny> {
     /// Name.
     #[serde(borrow)]
     pub name: Text<'a>,
@@ -35,6 +37,8 @@ pub struct Meta<'a> {
     pub uid: Text<'a>,
     /// Where a watch goes on from here.
     pub resource_version: Text<'a>,
+    /// Counts the changes of the spec, where the kind does that.
+    pub generation: Option<i64>,
     /// RFC 3339.
     pub creation_timestamp: Text<'a>,
     /// RFC 3339, empty while nobody deleted the object.
@@ -45,6 +49,8 @@ pub struct Meta<'a> {
     pub annotations: Option<Annotations>,
     /// Owners.
     pub owner_references: List<OwnerReference<'a>>,
+    /// Who manages which field.
+    pub managed_fields: M,
 }
 
 /// The annotations that matter.
@@ -81,7 +87,7 @@ pub struct Bare<'a> {
     pub metadata: Meta<'a>,
 }
 
-impl Meta<'_> {
+impl<M> Meta<'_, M> {
     /// Identity of the object.
     pub fn key(&self, names: &mut Interner) -> ObjectKey {
         ObjectKey {

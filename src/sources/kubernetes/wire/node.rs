@@ -1,10 +1,11 @@
 //! `v1` Node.
 
 use super::super::intern::Interner;
+use super::managed::Cordoner;
 use super::value::{List, Text};
 use super::{Meta, time};
 use crate::domain::Name;
-use crate::domain::node::{self, ConditionStatus, NodeResources};
+use crate::domain::node::{self, ConditionStatus, CordonedBy, NodeResources};
 use crate::domain::object::Os;
 use crate::domain::quantity;
 use serde::Deserialize;
@@ -15,7 +16,7 @@ use serde::Deserialize;
 pub struct Node<'a> {
     /// Metadata.
     #[serde(borrow)]
-    pub metadata: Meta<'a>,
+    pub metadata: Meta<'a, Cordoner<'a>>,
     /// Spec.
     pub spec: Spec<'a>,
     /// Status.
@@ -168,6 +169,7 @@ impl Node<'_> {
                 .find(WINDOWS_BUILD_LABEL)
                 .map(|build| names.get(build)),
             unschedulable: self.spec.unschedulable,
+            cordoned_by: self.cordoned_by(names),
             maintenance: meta
                 .annotations
                 .as_ref()
@@ -182,6 +184,14 @@ impl Node<'_> {
             capacity: self.status.capacity.to_row(),
             allocatable: self.status.allocatable.to_row(),
         }
+    }
+
+    fn cordoned_by(&self, names: &mut Interner) -> Option<CordonedBy> {
+        let entry = self.metadata.managed_fields.0.as_ref()?;
+        self.spec.unschedulable.then(|| CordonedBy {
+            manager: names.get(&entry.manager),
+            at: time::parse(&entry.time),
+        })
     }
 
     fn roles(&self, names: &mut Interner) -> Box<[Name]> {

@@ -1,0 +1,100 @@
+//! What a maintenance of one node decides on, out of what the watches told.
+
+use super::Store;
+use super::cluster::Cluster;
+use crate::domain::Name;
+use crate::domain::object::ClusterEvent;
+use crate::domain::pod::Pod;
+use crate::domain::text::{sanitise, truncate};
+use crate::maintenance::observation::Observation;
+use crate::maintenance::pods::{OwnerKey, PodRef, ended, is_ready};
+use crate::sources::event::{WatchState, Watched};
+use std::collections::BTreeSet;
+
+/// Longest text of an event that is passed on, in cells: what failed stands at the end of a kubelet's sentences.
+const LONGEST_TEXT: usize = 400;
+
+impl Store {
+    /// How the cluster looks to a maintenance of `node`, with the ready pods of the controllers in `wanted` too.
+    ///
+    /// `None` while the watches of nodes and pods are not both live, or do not look at everything (one namespace, a
+    /// pod selector): if one of them lags behind the other, pods of a new boot would be taken for pods of the old one.
+    /// Budgets are awaited once; where they may not be read, there are none.
+    pub fn observe(&self, node: &Name, wanted: &[OwnerKey]) -> Option<Observation> {
+        let scope = self.scope();
+        let cluster = &self.cluster;
+        let state = |watched| cluster.watches.get(&watched);
+        let live = |watched| matches!(state(watched), Some(WatchState::Live));
+        let awaited = matches!(state(Watched::Budgets), None | Some(WatchState::Loading));
+        let everything = scope.namespace.is_none() && scope.pod_selector.is_empty();
+        if !everything || !live(Watched::Nodes) || !live(Watched::Pods) || awaited {
+            return None;
+        }
+        let pods = cluster.pods_of(node);
+        let owners: BTreeSet<OwnerKey> = pods
+            .iter()
+            .filter_map(|(_, pod)| OwnerKey::of(pod))
+            .chain(wanted.iter().cloned())
+            .collect();
+        let told = |tell: fn(&Cluster, &Pod) -> Option<String>| {
+            pods.iter()
+                .filter_map(move |(_, pod)| Some((*pod, tell(cluster, pod)?)))
+        };
+        let mut budgets: Vec<_> = cluster.budgets.iter().map(|(_, budget)| budget.clone()).collect();
+        budgets.sort_unstable_by(|a, b| a.key.cmp(&b.key));
+        Some(Observation {
+            node: cluster.node(node).cloned(),
+            ready: owners
+                .into_iter()
+                .map(|owner| (owner.clone(), cluster.ready.of(&owner)))
+                .collect(),
+            budgets,
+            unkillable: told(unkillable)
+                .map(|(pod, said)| (pod.uid.clone(), said))
+                .collect(),
+            probes_time_out: told(probe_timeout)
+                .map(|(pod, said)| (pod.uid.clone(), (PodRef::of(pod), said)))
+                .collect(),
+            pods: pods.into_iter().map(|(_, pod)| pod.clone()).collect(),
+        })
+    }
+}
+
+/// What the kubelet says of a deleted pod that it cannot stop.
+fn unkillable(cluster: &Cluster, pod: &Pod) -> Option<String> {
+    pod.deleted_at?;
+    newest(cluster, pod, |event| &*event.reason == "FailedKillPod")
+}
+
+/// What the probe says of a pod that should be ready and may have no network. The probes of a `HostProcess` pod go over
+/// the node's own network.
+fn probe_timeout(cluster: &Cluster, pod: &Pod) -> Option<String> {
+    let waits = pod.deleted_at.is_none() && !ended(pod) && !is_ready(pod) && !pod.host_process;
+    if !waits {
+        return None;
+    }
+    newest(cluster, pod, |event| {
+        let says = |words| event.message.contains(words);
+        // The time limit of a command says nothing of the network.
+        let timeout = says("context deadline exceeded") || says("Client.Timeout") || says("i/o timeout");
+        &*event.reason == "Unhealthy" && timeout && !says("exec in container")
+    })
+}
+
+/// The newest message about this pod for which `is_meant` holds, fit for a terminal.
+fn newest(cluster: &Cluster, pod: &Pod, is_meant: impl Fn(&ClusterEvent) -> bool) -> Option<String> {
+    let event = cluster
+        .events
+        .about("Pod", Some(&pod.namespace), &pod.name)
+        .into_iter()
+        .find(|event| is_about(event, pod) && is_meant(event))?;
+    Some(truncate(&sanitise(&event.message), LONGEST_TEXT).into_owned())
+}
+
+/// Whether the event is about this incarnation of the pod: its UID decides, else whether it is newer than the pod.
+fn is_about(event: &ClusterEvent, pod: &Pod) -> bool {
+    match &event.about_uid {
+        Some(uid) => *uid == pod.uid,
+        None => event.last_seen >= pod.created_at,
+    }
+}
