@@ -92,6 +92,8 @@ pub enum LockError {
     },
     /// The API server could not be asked; it is tried again.
     Failed(String),
+    /// Never: the permission is missing, the node is not there.
+    Refused(String),
 }
 
 /// Why a change of the node was not made.

@@ -390,6 +390,7 @@ impl<'a> Turn<'a> {
                 self.state.flight.write_at = Some(self.at + RETRY);
                 self.wait_for(format!("the API server: {problem}"));
             }
+            Err(LockError::Refused(reason)) => self.end(Ending::Refused, reason),
             Err(LockError::Held { by, age_seconds }) => {
                 let reason = format!(
                     "another node of the pool is being worked on by {by} (renewed {age_seconds} s ago): wait for that, or \

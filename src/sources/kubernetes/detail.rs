@@ -95,7 +95,7 @@ impl Object {
 }
 
 /// A name as a path segment. Names of the API need no escapes; what does is not allowed to change the path.
-fn segment(name: &str) -> String {
+pub fn segment(name: &str) -> String {
     let mut segment = String::with_capacity(name.len());
     for byte in name.bytes() {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {

@@ -59,7 +59,8 @@ pub struct Asked {
 /// Longest text of a server or library that is passed on, in cells.
 const LONGEST_TEXT: usize = 300;
 
-fn clean(text: &str) -> String {
+/// Text of a server or library, made fit for a terminal and cut.
+pub fn clean(text: &str) -> String {
     truncate(sanitise(text.trim()).as_ref(), LONGEST_TEXT).into_owned()
 }
 

@@ -1,11 +1,13 @@
 //! Requests to the API server: one place where an answer becomes a body or a [`Failure`].
 
 use super::failure::{Failure, is_html};
+use super::wire::Status;
 use crate::sources::event::Scope;
 use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, RETRY_AFTER};
-use http::{HeaderValue, Request, Response};
+use http::{HeaderValue, Method, Request, Response};
 use http_body_util::BodyExt;
 use kube::client::Body;
+use serde::Deserialize;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,9 +21,10 @@ pub struct ApiServer {
     pub scope: Arc<Scope>,
 }
 
-/// Longest body of an error, and of a single object.
+/// Longest body of an error, of a single object, and of a page of a list.
 const LONGEST_ERROR: usize = 64 * 1024;
 const LONGEST_OBJECT: usize = 8 * 1024 * 1024;
+const LONGEST_PAGE: usize = 64 * 1024 * 1024;
 
 impl ApiServer {
     /// The API server behind this client.
@@ -59,14 +62,51 @@ impl ApiServer {
         Ok(whole)
     }
 
-    async fn send(&self, mut request: Request<Vec<u8>>) -> Result<Answer, Failure> {
+    /// Sends a request whose refusals have meanings of their own: whatever status it is answered with, that is the
+    /// reply. The content type belongs to the body.
+    ///
+    /// # Errors
+    /// There was no whole reply.
+    pub async fn exchange(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<(&'static str, Vec<u8>)>,
+    ) -> Result<Reply, Failure> {
+        let mut request = Request::builder().method(method).uri(path);
+        let mut content = Vec::new();
+        if let Some((content_type, bytes)) = body {
+            request = request.header(CONTENT_TYPE, content_type);
+            content = bytes;
+        }
+        let request = request
+            .body(content)
+            .map_err(|error| Failure::Malformed(error.to_string()))?;
+        let response = self.respond(request).await?;
+        let (code, retry_after) = (response.status().as_u16(), retry_after(&response));
+        let mut answer = Answer {
+            body: response.into_body(),
+            timeout: self.timeout,
+        };
+        Ok(Reply {
+            code,
+            retry_after,
+            body: answer.read_to_end(LONGEST_PAGE).await?,
+        })
+    }
+
+    async fn respond(&self, mut request: Request<Vec<u8>>) -> Result<Response<Body>, Failure> {
         request
             .headers_mut()
             .insert(ACCEPT, HeaderValue::from_static("application/json"));
-        let response = tokio::time::timeout(self.timeout, self.client.send(request.map(Body::from)))
+        tokio::time::timeout(self.timeout, self.client.send(request.map(Body::from)))
             .await
             .map_err(|_| Failure::Timeout(self.timeout))?
-            .map_err(|error| Failure::of_client(&error))?;
+            .map_err(|error| Failure::of_client(&error))
+    }
+
+    async fn send(&self, request: Request<Vec<u8>>) -> Result<Answer, Failure> {
+        let response = self.respond(request).await?;
         let status = response.status();
         let retry_after = retry_after(&response);
         let html = is_html_type(&response);
@@ -82,6 +122,53 @@ impl ApiServer {
             return Err(Failure::NotJson("a web page (HTML)"));
         }
         Ok(answer)
+    }
+}
+
+/// A whole answer, with any status.
+#[derive(Debug)]
+pub struct Reply {
+    /// HTTP status code.
+    pub code: u16,
+    /// Header `Retry-After`.
+    pub retry_after: Option<Duration>,
+    body: Vec<u8>,
+}
+
+impl Reply {
+    #[cfg(test)]
+    pub(super) fn new(code: u16, retry_after: Option<Duration>, body: &serde_json::Value) -> Self {
+        Self {
+            code,
+            retry_after,
+            body: body.to_string().into_bytes(),
+        }
+    }
+
+    /// The object or list of a success.
+    ///
+    /// # Errors
+    /// The status is none of success, or the body is something else.
+    pub fn json<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Failure> {
+        if !matches!(self.code, 200..=299) {
+            return Err(self.failure());
+        }
+        if is_html(&self.body) {
+            return Err(Failure::NotJson("a web page (HTML)"));
+        }
+        serde_json::from_slice(&self.body).map_err(|error| Failure::of_json(&error))
+    }
+
+    /// The `Status` object, if the body is one.
+    pub fn status(&self) -> Option<Status<'_>> {
+        serde_json::from_slice::<Status<'_>>(&self.body)
+            .ok()
+            .filter(|status| &*status.kind == "Status")
+    }
+
+    /// The failure that an error status is.
+    pub fn failure(&self) -> Failure {
+        Failure::of_status(self.code, &self.body, self.retry_after)
     }
 }
 

@@ -128,6 +128,42 @@ pub struct Status<'a> {
     pub reason: Text<'a>,
     /// Text for people.
     pub message: Text<'a>,
+    /// `Success` or `Failure`.
+    pub status: Text<'a>,
+    /// What the failure is about.
+    pub details: Option<StatusDetails<'a>>,
+}
+
+/// `details` of a Status.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct StatusDetails<'a> {
+    /// Name of the object.
+    #[serde(borrow)]
+    pub name: Text<'a>,
+    /// How long to wait, seconds.
+    pub retry_after_seconds: Option<i64>,
+    /// The reasons one by one.
+    pub causes: List<StatusCause<'a>>,
+}
+
+/// One reason of a failure.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct StatusCause<'a> {
+    /// Machine-readable, e.g. `DisruptionBudget`.
+    #[serde(borrow)]
+    pub reason: Text<'a>,
+    /// Text for people.
+    pub message: Text<'a>,
+}
+
+impl Status<'_> {
+    /// The cause with this reason.
+    pub fn cause(&self, reason: &str) -> Option<&StatusCause<'_>> {
+        let causes = &self.details.as_ref()?.causes;
+        causes.iter().find(|cause| &*cause.reason == reason)
+    }
 }
 
 /// What stands around the items of a list.

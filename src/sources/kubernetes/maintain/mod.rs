@@ -1,0 +1,175 @@
+//! The executor of a maintenance's effects: evictions, the changes of the node, the Lease of its pool, fresh lists and
+//! the reboot command. Each effect is answered by a message; nothing is tried again behind the back of the state
+//! machine, save a change of the node that met a change of somebody else, which is decided anew on a fresh look.
+
+mod ask;
+mod evict;
+mod list;
+mod lock;
+mod node;
+mod reboot_command;
+mod seen;
+#[cfg(test)]
+mod tests;
+mod writer;
+
+use super::http::ApiServer;
+use crate::domain::Name;
+use crate::maintenance::effect::{Answer, Effect};
+use crate::maintenance::options::Options;
+use crate::sources::event::Scope;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio::task::JoinSet;
+use tokio_util::task::AbortOnDropHandle;
+use writer::{Write, Writer};
+
+/// Evictions that are under way at the same time; the others wait for their turn.
+const EVICTIONS: usize = 16;
+
+/// Whose maintenance it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// Names the maintenance.
+    pub id: String,
+    /// User and host.
+    pub by: String,
+}
+
+/// What every part of it needs to know.
+#[derive(Clone)]
+struct Desk {
+    api: ApiServer,
+    node: Name,
+    identity: Identity,
+    take_over: bool,
+    pool_label: Option<String>,
+}
+
+/// Performs the effects of one maintenance. Dropping it ends all of its work, the reboot command too.
+pub struct Executor {
+    desk: Arc<Desk>,
+    reboot_command: Option<Arc<[String]>>,
+    answers: mpsc::UnboundedSender<Answer>,
+    output: mpsc::UnboundedSender<String>,
+    places: Arc<Semaphore>,
+    writes: mpsc::UnboundedSender<Write>,
+    writer: AbortOnDropHandle<()>,
+    tasks: JoinSet<()>,
+}
+
+impl Executor {
+    /// An executor for the maintenance of this node. What it hears goes to `answers`, the lines of the reboot command
+    /// to `output`. With `take_over` the Lease and the record of somebody else are written over. Must be called inside
+    /// of a runtime.
+    #[expect(clippy::too_many_arguments, reason = "each is another thing, given once")]
+    pub fn new(
+        client: kube::Client,
+        request_timeout: Duration,
+        node: Name,
+        identity: Identity,
+        options: Options,
+        take_over: bool,
+        pool_label: Option<String>,
+        answers: mpsc::UnboundedSender<Answer>,
+        output: mpsc::UnboundedSender<String>,
+    ) -> Self {
+        let desk = Arc::new(Desk {
+            api: ApiServer::new(client, request_timeout, Arc::new(Scope::default())),
+            node,
+            identity,
+            take_over,
+            pool_label,
+        });
+        let (writes, queue) = mpsc::unbounded_channel();
+        let writer = Writer::new(desk.clone(), answers.clone()).run(queue);
+        Self {
+            desk,
+            reboot_command: options.reboot_command.map(Arc::from),
+            answers,
+            output,
+            places: Arc::new(Semaphore::new(EVICTIONS)),
+            writes,
+            writer: AbortOnDropHandle::new(tokio::spawn(writer)),
+            tasks: JoinSet::new(),
+        }
+    }
+
+    /// Begins to perform, and never waits. [`Effect::Tell`] and [`Effect::Survey`] are for others.
+    pub fn perform(&mut self, effect: Effect) {
+        self.reap();
+        match effect {
+            Effect::Survey | Effect::Tell(_) => {}
+            Effect::Lock => self.write(Write::Lock),
+            Effect::Cordon(record) => self.write(Write::Cordon(record)),
+            Effect::Save(record) => self.write(Write::Save(record)),
+            Effect::Uncordon { record, boot_id } => self.write(Write::Uncordon { record, boot_id }),
+            Effect::Clear => self.write(Write::Clear),
+            Effect::Unlock => self.write(Write::Unlock),
+            Effect::ListPods => {
+                let (desk, answers) = (self.desk.clone(), self.answers.clone());
+                self.tasks.spawn(async move {
+                    tell(&answers, Answer::Listed(list::fresh(&desk).await));
+                });
+            }
+            Effect::Evict { pod, grace_seconds } => {
+                let (desk, answers, places) =
+                    (self.desk.clone(), self.answers.clone(), self.places.clone());
+                self.tasks.spawn(async move {
+                    // The semaphore is never closed.
+                    let _place = places.acquire().await;
+                    let eviction = evict::evict(&desk.api, &pod, grace_seconds).await;
+                    tell(&answers, Answer::Evicted(pod, eviction));
+                });
+            }
+            Effect::RunRebootCommand => self.run_reboot_command(),
+        }
+    }
+
+    /// Waits until the changes that were asked for are made, for those that nobody waits an answer of
+    /// ([`Effect::Unlock`]). Everything else ends at once.
+    pub async fn finish(self) {
+        let patience = self.desk.api.timeout.saturating_mul(2);
+        drop(self.tasks);
+        drop(self.writes);
+        if tokio::time::timeout(patience, self.writer).await.is_err() {
+            tracing::warn!("the last changes of a maintenance were not answered in time");
+        }
+    }
+
+    fn write(&self, write: Write) {
+        // The writer ends with the executor.
+        let _ = self.writes.send(write);
+    }
+
+    /// The command waits for the changes before it: its start must be on record.
+    fn run_reboot_command(&mut self) {
+        let (done, before) = oneshot::channel();
+        self.write(Write::Passed(done));
+        let (desk, command) = (self.desk.clone(), self.reboot_command.clone());
+        let (answers, output) = (self.answers.clone(), self.output.clone());
+        self.tasks.spawn(async move {
+            if before.await.is_ok() {
+                let ended = reboot_command::run(&desk, command.as_deref(), &output).await;
+                tell(&answers, Answer::RebootCommand(ended));
+            }
+        });
+    }
+
+    /// Forgets what has ended. A panic of one of its tasks is its own panic.
+    fn reap(&mut self) {
+        while let Some(ended) = self.tasks.try_join_next() {
+            if let Err(error) = ended
+                && let Ok(panic) = error.try_into_panic()
+            {
+                std::panic::resume_unwind(panic);
+            }
+        }
+    }
+}
+
+/// Sends an answer; that nobody listens any more is fine.
+fn tell(answers: &mpsc::UnboundedSender<Answer>, answer: Answer) {
+    let _ = answers.send(answer);
+}

@@ -1,0 +1,128 @@
+//! The one task that changes things, one after another in the order in which they were asked for, and that renews the
+//! Lease in between.
+
+use super::{Desk, lock, node, tell};
+use crate::domain::Name;
+use crate::maintenance::effect::{Answer, LockError, WriteError};
+use crate::maintenance::record::Record;
+use std::sync::Arc;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, sleep_until};
+
+/// A change.
+#[derive(Debug)]
+pub enum Write {
+    /// Take the Lease of the pool.
+    Lock,
+    /// Cordon and write the record.
+    Cordon(Box<Record>),
+    /// Write the record.
+    Save(Box<Record>),
+    /// Uncordon and write the record.
+    Uncordon {
+        /// The record.
+        record: Box<Record>,
+        /// The boot id of the proof.
+        boot_id: Name,
+    },
+    /// Remove the record, give the Lease back.
+    Clear,
+    /// Give the Lease back.
+    Unlock,
+    /// All changes before it are answered.
+    Passed(oneshot::Sender<()>),
+}
+
+/// Makes the changes.
+pub struct Writer {
+    desk: Arc<Desk>,
+    answers: mpsc::UnboundedSender<Answer>,
+    /// The Lease that is held, and when it is renewed.
+    held: Option<(String, Instant)>,
+}
+
+impl Writer {
+    /// A writer that holds nothing.
+    pub fn new(desk: Arc<Desk>, answers: mpsc::UnboundedSender<Answer>) -> Self {
+        Self {
+            desk,
+            answers,
+            held: None,
+        }
+    }
+
+    /// Works until nobody can ask any more.
+    pub async fn run(mut self, mut queue: mpsc::UnboundedReceiver<Write>) {
+        loop {
+            let renewal = self.held.as_ref().map(|(_, at)| *at);
+            tokio::select! {
+                biased;
+                write = queue.recv() => match write {
+                    Some(write) => self.make(write).await,
+                    None => return,
+                },
+                () = sleep_until(renewal.unwrap_or_else(Instant::now)), if renewal.is_some() => self.renew().await,
+            }
+        }
+    }
+
+    async fn make(&mut self, write: Write) {
+        let desk = self.desk.clone();
+        let answer = match write {
+            Write::Lock => Answer::Locked(self.lock().await),
+            Write::Cordon(record) => Answer::Cordoned(node::cordon(&desk, &record).await),
+            Write::Save(record) => Answer::Saved(node::save(&desk, &record).await),
+            Write::Uncordon { record, boot_id } => {
+                Answer::Uncordoned(node::uncordon(&desk, &record, &boot_id).await)
+            }
+            Write::Clear => Answer::Cleared(self.clear().await),
+            Write::Unlock => {
+                if let Some((lease, _)) = self.held.take()
+                    && let Err(problem) = lock::give_back(&desk, &lease).await
+                {
+                    tracing::warn!(?problem, "the Lease of a pool was not given back");
+                }
+                return;
+            }
+            Write::Passed(done) => {
+                // Who waited for it may have ended.
+                let _ = done.send(());
+                return;
+            }
+        };
+        tell(&self.answers, answer);
+    }
+
+    async fn lock(&mut self) -> Result<(), LockError> {
+        let lease = lock::lock(&self.desk).await?;
+        self.held = Some((lease, Instant::now() + lock::RENEWAL));
+        Ok(())
+    }
+
+    async fn clear(&mut self) -> Result<(), WriteError> {
+        let of_node = node::clear(&self.desk).await?;
+        let held = self.held.as_ref().map(|(lease, _)| lease.clone());
+        // A maintenance that was resumed may find the Lease of its first run.
+        if let Some(lease) = held.or(of_node) {
+            lock::give_back(&self.desk, &lease).await?;
+        }
+        self.held = None;
+        Ok(())
+    }
+
+    async fn renew(&mut self) {
+        let Some((lease, _)) = self.held.take() else {
+            return;
+        };
+        match lock::take(&self.desk, &lease, false).await {
+            Err(problem @ LockError::Held { .. }) => {
+                tracing::warn!(?problem, "somebody took the Lease of the pool over");
+                return;
+            }
+            // It is good for three renewals.
+            Err(problem) => tracing::warn!(?problem, "the Lease of the pool was not renewed"),
+            Ok(()) => {}
+        }
+        self.held = Some((lease, Instant::now() + lock::RENEWAL));
+    }
+}
