@@ -1,5 +1,22 @@
 //! What would happen, and what stands against it, before anything changes.
 
+mod assess;
+mod budgets;
+mod fit;
+mod images;
+mod monitoring;
+mod network_pods;
+mod node;
+mod notes;
+pub mod permissions;
+mod placement;
+mod pods;
+pub mod survey;
+#[cfg(test)]
+mod tests;
+
+pub use assess::assess;
+
 use super::pods::{Loss, OwnerKey, PodRef, Refusal, Stays};
 use crate::domain::Name;
 

@@ -1,0 +1,132 @@
+//! The judgement: one look from each side, and what must be remembered.
+
+use super::notes::Notes;
+use super::placement::Homes;
+use super::survey::{Place, Survey};
+use super::{Fate, NodeBefore, Preflight, Weight};
+use super::{budgets, images, monitoring, network_pods, node, permissions, placement, pods};
+use crate::domain::Timestamp;
+use crate::domain::pod::{Phase, Pod};
+use crate::maintenance::options::Options;
+use crate::maintenance::pods::{OwnerKey, PodRef, Verdict, verdict};
+use std::collections::BTreeSet;
+
+/// What each look starts from.
+pub struct Case<'a> {
+    pub survey: &'a Survey,
+    pub options: &'a Options,
+    pub now: Timestamp,
+    /// The node.
+    pub place: &'a Place,
+    /// Its pods, and what a drain does with them.
+    pub pods: Vec<(&'a Pod, Verdict)>,
+}
+
+impl<'a> Case<'a> {
+    /// The pods that are evicted.
+    pub fn leaving(&self) -> impl Iterator<Item = &'a Pod> {
+        self.pods
+            .iter()
+            .filter(|(_, verdict)| matches!(verdict, Verdict::Leaves(_)))
+            .map(|(pod, _)| *pod)
+    }
+}
+
+/// Whether every container is ready.
+pub fn is_ready(pod: &Pod) -> bool {
+    pod.phase == Phase::Running && pod.deleted_at.is_none() && pod.ready_of > 0 && pod.ready == pod.ready_of
+}
+
+/// The controller of a pod as people name it: a Deployment's `ReplicaSet` without its hash.
+pub fn workload(pod: &Pod) -> String {
+    let Some(owner) = &pod.owner else {
+        return format!("{}/{}", pod.namespace, pod.name);
+    };
+    let hash = pod
+        .labels
+        .iter()
+        .find(|(label, _)| &**label == "pod-template-hash");
+    let name = hash
+        .and_then(|(_, hash)| owner.name.strip_suffix(&**hash)?.strip_suffix('-'))
+        .unwrap_or(&owner.name);
+    format!("{}/{name}", pod.namespace)
+}
+
+/// What would happen to this node and its pods, and what stands against it.
+pub fn assess(survey: &Survey, options: &Options, now: Timestamp) -> Preflight {
+    let mut notes = Notes::default();
+    permissions::judge(survey, &mut notes);
+    let Some(place) = survey.here() else {
+        notes.add(
+            Weight::Refuses,
+            format!("there is no node {}", survey.node),
+            "`drainboard nodes` lists them",
+        );
+        return Preflight {
+            notes: notes.worst_first(),
+            ..Preflight::default()
+        };
+    };
+    let bound = survey
+        .pods
+        .iter()
+        .filter(|pod| pod.node.as_ref() == Some(&survey.node));
+    let case = Case {
+        survey,
+        options,
+        now,
+        place,
+        pods: bound.map(|pod| (pod, verdict(pod, options, now))).collect(),
+    };
+    node::judge(&case, &mut notes);
+    network_pods::judge(&case, &mut notes);
+    pods::judge(&case, &mut notes);
+    let homes = Homes::find(&case, &mut notes);
+    if let Some(homes) = &homes {
+        placement::judge(&case, homes, &mut notes);
+    }
+    budgets::judge(&case, homes.as_ref(), &mut notes);
+    monitoring::judge(&case, &mut notes);
+    images::judge(&case, homes.as_ref(), &mut notes);
+    Preflight {
+        node: NodeBefore {
+            uid: place.node.uid.clone(),
+            boot_id: place.node.boot_id.clone(),
+            kernel_version: place.node.kernel_version.clone(),
+            kubelet_version: place.node.kubelet_version.clone(),
+            cordoned: place.node.unschedulable,
+        },
+        pods: case
+            .pods
+            .iter()
+            .map(|(pod, verdict)| (PodRef::of(pod), fate(*verdict)))
+            .collect(),
+        ready: ready(&case),
+        notes: notes.worst_first(),
+    }
+}
+
+const fn fate(verdict: Verdict) -> Fate {
+    match verdict {
+        Verdict::Leaves(loss) => Fate::Leaves(loss),
+        Verdict::Stays(why) => Fate::Stays(why),
+        Verdict::Refused(why) => Fate::Refused(why),
+    }
+}
+
+/// The controllers of the pods that leave, with their ready pods on any node.
+fn ready(case: &Case<'_>) -> Vec<(OwnerKey, u32)> {
+    let owners: BTreeSet<OwnerKey> = case.leaving().filter_map(OwnerKey::of).collect();
+    let ready_of = |owner: &OwnerKey| {
+        let pods = case.survey.pods.iter().filter(|pod| is_ready(pod));
+        let ours = pods.filter(|pod| OwnerKey::of(pod).as_ref() == Some(owner));
+        u32::try_from(ours.count()).unwrap_or(u32::MAX)
+    };
+    owners
+        .into_iter()
+        .map(|owner| {
+            let ready = ready_of(&owner);
+            (owner, ready)
+        })
+        .collect()
+}
