@@ -8,6 +8,7 @@ pub mod cli;
 pub mod domain;
 pub mod lab;
 pub mod maintenance;
+pub mod runner;
 pub mod sources;
 pub mod store;
 pub mod tui;

@@ -1,6 +1,7 @@
 //! What may be typed. Flags that choose the cluster stand before or after the command.
 
 use super::exit::CliError;
+use super::maintain::args::MaintainArgs;
 use super::prometheus_args::PrometheusArgs;
 use super::values::{FrameSize, speed, theme, wait};
 use crate::tui::Pane;
@@ -14,7 +15,8 @@ use std::time::Duration;
     version,
     about,
     after_help = "Exit codes: 0 fine, 1 warnings, 2 critical findings, 3 the source that was asked for could \
-                  not be read, 64 wrong usage.\nWithout a command the screens open."
+                  not be read, 64 wrong usage; of maintain: 10 blocked, 11 timed out, 12 refused, \
+                  13 aborted, 14 restarted but not updated.\nWithout a command the screens open."
 )]
 pub struct CommandLine {
     /// What to look at.
@@ -83,6 +85,8 @@ pub enum Command {
     Pods(PrintArgs),
     /// Ask every source, and say what was found, what is missing and how to get it
     Check,
+    /// Take nodes through drain, update, restart, proof of the restart, network check and uncordon
+    Maintain(Box<MaintainArgs>),
     /// Open the screens on a simulated cluster; needs no cluster and no network
     Demo(DemoArgs),
     /// Play Windows nodes on a test cluster that is marked for it

@@ -18,6 +18,16 @@ pub enum Outcome {
     Critical,
     /// 3: the source that was asked for could not be read.
     Unreadable,
+    /// 10: a drain is blocked.
+    Blocked,
+    /// 11: a time limit of a maintenance passed.
+    TimedOut,
+    /// 12: a maintenance is not allowed, or needs a decision that nobody was there to take.
+    Refused,
+    /// 13: a maintenance was ended by the operator or by somebody else.
+    Aborted,
+    /// 14: the node restarted, but its revision is the same.
+    NotUpdated,
     /// 64: wrong usage.
     Usage,
 }
@@ -30,6 +40,11 @@ impl Outcome {
             Self::Warnings => 1,
             Self::Critical => 2,
             Self::Unreadable => 3,
+            Self::Blocked => 10,
+            Self::TimedOut => 11,
+            Self::Refused => 12,
+            Self::Aborted => 13,
+            Self::NotUpdated => 14,
             Self::Usage => 64,
         }
     }

@@ -9,6 +9,7 @@ pub mod exit;
 pub mod json;
 pub mod lab;
 pub mod logging;
+pub mod maintain;
 pub mod nodes;
 pub mod output;
 pub mod pods;

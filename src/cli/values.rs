@@ -61,6 +61,14 @@ pub fn wait(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "expected seconds, for example 10, or 3s, 500ms, 2m; more than zero".to_owned())
 }
 
+/// A time limit: as [`wait`], and 0 for none.
+pub fn limit(text: &str) -> Result<Duration, String> {
+    match text {
+        "0" | "0s" => Ok(Duration::ZERO),
+        _ => wait(text),
+    }
+}
+
 /// A factor of time: more than zero, at most 1000.
 pub fn speed(text: &str) -> Result<f64, String> {
     text.parse()

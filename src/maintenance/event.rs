@@ -155,3 +155,63 @@ pub struct Event {
     /// On which node.
     pub node: Name,
 }
+
+/// One sentence, for people.
+impl std::fmt::Display for Happening {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Preflight {
+                leaving,
+                staying,
+                notes,
+                ..
+            } => {
+                write!(f, "preflight: {leaving} pods leave, {staying} stay")?;
+                notes.iter().try_for_each(|note| write!(f, "\n    · {note}"))
+            }
+            Self::Cordoned { already: false } => f.write_str("cordoned"),
+            Self::Cordoned { already: true } => {
+                f.write_str("was cordoned before: uncordoning stays with whoever did that")
+            }
+            Self::Evicting { pod } => write!(f, "evicting {pod}"),
+            Self::Blocked { pod, reason } => write!(f, "{pod} cannot leave: {reason}"),
+            Self::Evicted { pod, seconds } => write!(f, "{pod} is gone ({seconds:.1} s)"),
+            Self::Drained { pods, seconds } => write!(f, "drained: {pods} pods left in {seconds:.1} s"),
+            Self::AwaitingReboot { boot_id } => write!(
+                f,
+                "restart the node now; waiting for a boot id other than {boot_id} (Ready proves nothing)"
+            ),
+            Self::RebootCommand { exit_code: None } => f.write_str("the reboot command runs"),
+            Self::RebootCommand {
+                exit_code: Some(code),
+            } => write!(f, "the reboot command ended with {code}"),
+            Self::BootIdChanged {
+                before,
+                after,
+                seconds,
+            } => write!(f, "restarted: boot id {before} → {after} after {seconds:.0} s"),
+            Self::Revision { before, after, grown } => match grown {
+                true => write!(f, "updated: {before} → {after}"),
+                false if before == after => write!(f, "the version is the same as before: {after}"),
+                false => write!(f, "the version is not newer: {before} → {after}"),
+            },
+            Self::NetworkReady { pods, seconds } => write!(
+                f,
+                "network pods started anew and are ready after {seconds:.0} s: {}",
+                pods.join(", ")
+            ),
+            Self::Uncordoned { after_milliseconds } => {
+                write!(f, "uncordoned, {after_milliseconds} ms after the last gate held")
+            }
+            Self::LeftCordoned => f.write_str("left cordoned, as it was found"),
+            Self::PodsReady {
+                ready,
+                before,
+                seconds,
+            } => write!(f, "{ready} pods are ready again ({before} before) after {seconds:.0} s"),
+            Self::Done { seconds } => write!(f, "done after {seconds:.0} s"),
+            Self::Failed { step, reason, .. } => write!(f, "{}: {reason}", step.title()),
+            Self::Note { text } => f.write_str(text),
+        }
+    }
+}

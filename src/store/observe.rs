@@ -3,6 +3,7 @@
 use super::Store;
 use super::cluster::Cluster;
 use crate::domain::Name;
+use crate::domain::node::Node;
 use crate::domain::object::ClusterEvent;
 use crate::domain::pod::Pod;
 use crate::domain::text::{sanitise, truncate};
@@ -15,21 +16,39 @@ use std::collections::BTreeSet;
 const LONGEST_TEXT: usize = 400;
 
 impl Store {
+    /// Whether [`Store::observe`] has something to say.
+    pub fn is_observable(&self) -> bool {
+        let scope = self.scope();
+        let state = |watched| self.cluster.watches.get(&watched);
+        let live = |watched| matches!(state(watched), Some(WatchState::Live));
+        let awaited = matches!(state(Watched::Budgets), None | Some(WatchState::Loading));
+        let everything = scope.namespace.is_none() && scope.pod_selector.is_empty();
+        everything && live(Watched::Nodes) && live(Watched::Pods) && !awaited
+    }
+
+    /// Nodes that carry the record of a maintenance, by name.
+    pub fn nodes_in_work(&self) -> Vec<&Node> {
+        let mut nodes: Vec<&Node> = self
+            .cluster
+            .nodes
+            .iter()
+            .map(|(_, node)| node)
+            .filter(|node| node.maintenance.is_some())
+            .collect();
+        nodes.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        nodes
+    }
+
     /// How the cluster looks to a maintenance of `node`, with the ready pods of the controllers in `wanted` too.
     ///
     /// `None` while the watches of nodes and pods are not both live, or do not look at everything (one namespace, a
     /// pod selector): if one of them lags behind the other, pods of a new boot would be taken for pods of the old one.
     /// Budgets are awaited once; where they may not be read, there are none.
     pub fn observe(&self, node: &Name, wanted: &[OwnerKey]) -> Option<Observation> {
-        let scope = self.scope();
-        let cluster = &self.cluster;
-        let state = |watched| cluster.watches.get(&watched);
-        let live = |watched| matches!(state(watched), Some(WatchState::Live));
-        let awaited = matches!(state(Watched::Budgets), None | Some(WatchState::Loading));
-        let everything = scope.namespace.is_none() && scope.pod_selector.is_empty();
-        if !everything || !live(Watched::Nodes) || !live(Watched::Pods) || awaited {
+        if !self.is_observable() {
             return None;
         }
+        let cluster = &self.cluster;
         let pods = cluster.pods_of(node);
         let owners: BTreeSet<OwnerKey> = pods
             .iter()

@@ -28,6 +28,11 @@ impl Operator {
         }
     }
 
+    /// The home directory.
+    pub fn path(&self) -> &std::path::Path {
+        self.home.path()
+    }
+
     /// Writes a file into the home directory.
     pub fn file(&self, name: &str, text: &str) -> PathBuf {
         let path = self.home.path().join(name);

@@ -1,0 +1,223 @@
+//! Runs one maintenance to its end: folds what the sources say, shows it to the session, prints what happens.
+
+use super::ask::Ask;
+use super::print::Printer;
+use crate::cli::collect::unreadable;
+use crate::cli::exit::{CliError, Outcome};
+use crate::cli::output;
+use crate::domain::Name;
+use crate::maintenance::event::{Ending, Event};
+use crate::maintenance::input::{Command, Heard};
+use crate::maintenance::record::Record;
+use crate::maintenance::state::{Question, Step};
+use crate::runner::report::Report;
+use crate::runner::session::{Session, Setup, Woken};
+use crate::sources::Running;
+use crate::sources::event::{Problem, Watched};
+use crate::store::Store;
+use chrono::Utc;
+use std::path::Path;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// Most source events that are folded before the session looks.
+const BATCH: usize = 256;
+
+/// Waits until the first lists are there, and answers the client of the cluster that they are of.
+///
+/// # Errors
+/// The nodes or the pods cannot be read.
+pub async fn first_look(running: &mut Running, store: &mut Store, timeout: Duration) -> Result<kube::Client, CliError> {
+    let looking = async {
+        while let Some(event) = running.events.recv().await {
+            store.apply(event, Utc::now());
+            if let Some(problem) = [Watched::Nodes, Watched::Pods]
+                .into_iter()
+                .find_map(|watched| unreadable(store, watched))
+            {
+                return Err(problem);
+            }
+            if store.is_observable() {
+                break;
+            }
+        }
+        Ok(())
+    };
+    match tokio::time::timeout(timeout, looking).await {
+        Ok(looked) => looked?,
+        Err(_) => {
+            return Err(Problem {
+                what: format!("the API server did not send its nodes and pods within {} s", timeout.as_secs_f32()),
+                next_step: "raise --request-timeout, or see what is slow with `drainboard check`".to_owned(),
+            }
+            .into());
+        }
+    }
+    let client = running.client.borrow().clone();
+    client.ok_or_else(|| {
+        CliError::Unreadable(Problem {
+            what: "the connection to the API server was closed".to_owned(),
+            next_step: "try again".to_owned(),
+        })
+    })
+}
+
+/// What one maintenance after another is run with.
+pub struct Conductor<'a> {
+    /// The sources.
+    pub running: &'a mut Running,
+    /// What they said.
+    pub store: &'a mut Store,
+    /// SIGINT, SIGTERM, SIGHUP.
+    pub cancel: &'a CancellationToken,
+    /// Where events go.
+    pub printer: Printer,
+    /// What sessions are made with.
+    pub setup: Setup,
+}
+
+impl Conductor<'_> {
+    /// The record on the node; `None` if nothing is under way there.
+    ///
+    /// # Errors
+    /// There is no such node, or its annotation cannot be read.
+    pub fn record_of(&self, node: &Name) -> Result<Option<Record>, CliError> {
+        let unreadable = |what: String, next_step: &str| {
+            CliError::Unreadable(Problem {
+                what,
+                next_step: next_step.to_owned(),
+            })
+        };
+        let observation = self.store.observe(node, &[]);
+        let Some(found) = observation.and_then(|observation| observation.node) else {
+            return Err(unreadable(
+                format!("there is no node {node}"),
+                "`drainboard nodes` lists them",
+            ));
+        };
+        found
+            .maintenance
+            .as_deref()
+            .map(Record::parse)
+            .transpose()
+            .map_err(|error| {
+                unreadable(
+                    format!("the record of the maintenance on node {node} cannot be read: {error}"),
+                    "it may be of a newer drainboard; `kubectl annotate` removes drainboard.io/maintenance",
+                )
+            })
+    }
+
+    /// Runs it to its end.
+    ///
+    /// # Errors
+    /// The output is gone.
+    pub async fn conduct(
+        &mut self,
+        mut session: Session,
+        events: Vec<Event>,
+        abandon: bool,
+        report: Option<&Path>,
+    ) -> Result<Outcome, CliError> {
+        self.printer.events(&events)?;
+        if let Some(problem) = session.journal_problem() {
+            output::say(&format!("the journal is not saved: {problem}"));
+        }
+        if abandon {
+            let events = session.hear(Heard::Operator(Command::Abandon));
+            self.printer.events(&events)?;
+        }
+        let events = session.observe(self.store);
+        self.printer.events(&events)?;
+        let mut ask = Ask::default();
+        while !session.is_over() {
+            let events = tokio::select! {
+                () = self.cancel.cancelled() => return Ok(interrupted(&session)),
+                event = self.running.events.recv() => {
+                    let Some(event) = event else { break };
+                    self.fold(event);
+                    session.observe(self.store)
+                }
+                woken = session.wake() => match woken {
+                    Woken::Heard(heard) => session.hear(heard),
+                    Woken::Output(line) => {
+                        self.printer.output(&line)?;
+                        Vec::new()
+                    }
+                },
+                typed = ask.answer() => typed_answer(&mut session, &typed),
+            };
+            self.printer.events(&events)?;
+            if let Some(state) = session.state() {
+                self.printer.waiting(state)?;
+                match state.question {
+                    Some(Question::Begin) => ask.once(&format!("type {} to begin", state.node)),
+                    Some(Question::SameRevision) | None
+                        if state.step == Step::Restart && state.options.reboot_command.is_some() && !state.options.yes =>
+                    {
+                        ask.once(&format!("type {} to run the reboot command", state.node));
+                    }
+                    Some(Question::SameRevision) | None => {}
+                }
+            }
+        }
+        if let Some(path) = report {
+            write_report(&session, path)?;
+        }
+        let ending = session.state().and_then(|state| state.ending.as_ref());
+        Ok(ending.map_or(Outcome::Aborted, |(ending, _)| Outcome::from(*ending)))
+    }
+
+    /// Folds this event and those that wait behind it.
+    fn fold(&mut self, event: crate::sources::event::SourceEvent) {
+        let now = Utc::now();
+        self.store.apply(event, now);
+        for _ in 0..BATCH {
+            let Ok(event) = self.running.events.try_recv() else {
+                break;
+            };
+            self.store.apply(event, now);
+        }
+    }
+}
+
+/// The node's name confirms; anything else gives up.
+fn typed_answer(session: &mut Session, typed: &str) -> Vec<Event> {
+    let Some(state) = session.state() else { return Vec::new() };
+    let confirmed = typed.trim() == &*state.node;
+    let command = match (state.step, confirmed) {
+        (Step::Preflight, true) => Command::Begin,
+        (Step::Restart, true) => Command::RunRebootCommand,
+        (Step::Preflight, false) => Command::Abandon,
+        _ => {
+            output::say("not confirmed: the reboot command is not run; restart the node by hand");
+            return Vec::new();
+        }
+    };
+    session.hear(Heard::Operator(command))
+}
+
+fn interrupted(session: &Session) -> Outcome {
+    if let Some(state) = session.state() {
+        output::say(&match &state.record {
+            Some(_) => format!(
+                "drainboard: interrupted; node {node} stays as it is, go on with `drainboard maintain {node} --resume`",
+                node = state.node
+            ),
+            None => "drainboard: interrupted before anything was changed".to_owned(),
+        });
+    }
+    Outcome::from(Ending::Aborted)
+}
+
+fn write_report(session: &Session, path: &Path) -> Result<(), CliError> {
+    let Some(state) = session.state() else { return Ok(()) };
+    let report = Report::new(state, session.history()?);
+    let text = if path.extension().is_some_and(|extension| extension == "json") {
+        serde_json::to_string_pretty(&report).map_err(std::io::Error::from)? + "\n"
+    } else {
+        report.markdown()
+    };
+    std::fs::write(path, text)?;
+    Ok(())
+}

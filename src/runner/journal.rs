@@ -1,0 +1,112 @@
+//! The journal: what happened, line by line as JSON, appended and synced before anything else goes on. One file per
+//! cluster and node, in the user's state directory (`$XDG_STATE_HOME/drainboard/maintenance`).
+
+use crate::maintenance::event::Event;
+use crate::maintenance::record::Record;
+use etcetera::BaseStrategy;
+use serde::{Deserialize, Serialize};
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+
+/// One line.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Line {
+    /// The record as it was about to be written to the node.
+    Record(Box<Record>),
+    /// Something happened, in the maintenance of this id.
+    Happened {
+        /// The maintenance.
+        id: String,
+        /// What.
+        #[serde(flatten)]
+        event: Event,
+    },
+}
+
+/// The journal of one node.
+#[derive(Debug)]
+pub struct Journal {
+    path: PathBuf,
+    file: File,
+}
+
+impl Journal {
+    /// Opens the journal of `node` in the cluster behind `server` to append to it.
+    ///
+    /// # Errors
+    /// There is no state directory, or it cannot be written.
+    pub fn open(server: &str, node: &str) -> io::Result<Self> {
+        let path = directory()?.join(file_part(server)).join(file_part(node) + ".jsonl");
+        if let Some(directory) = path.parent() {
+            std::fs::create_dir_all(directory)?;
+        }
+        let file = OpenOptions::new().create(true).append(true).open(&path)?;
+        Ok(Self { path, file })
+    }
+
+    /// Appends a line and waits until it is on the disk.
+    ///
+    /// # Errors
+    /// The disk is full, or the file cannot be written.
+    pub fn append(&mut self, line: &Line) -> io::Result<()> {
+        let mut text = serde_json::to_vec(line)?;
+        text.push(b'\n');
+        self.file.write_all(&text)?;
+        self.file.sync_data()
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The events of this maintenance, oldest first. A line that was cut off by a crash is skipped.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn events(&self, id: &str) -> io::Result<Vec<Event>> {
+        let mut events = Vec::new();
+        for text in BufReader::new(File::open(&self.path)?).lines() {
+            match serde_json::from_str(&text?) {
+                Ok(Line::Happened { id: of, event }) if of == id => events.push(event),
+                Ok(_) => {}
+                Err(error) => tracing::debug!(%error, "a line of the journal cannot be read"),
+            }
+        }
+        Ok(events)
+    }
+}
+
+fn directory() -> io::Result<PathBuf> {
+    let strategy = etcetera::choose_base_strategy().map_err(io::Error::other)?;
+    let state = strategy.state_dir().unwrap_or_else(|| strategy.cache_dir());
+    Ok(state.join("drainboard").join("maintenance"))
+}
+
+/// A name or URL as part of a path: letters, digits, dots and dashes stay.
+fn file_part(text: &str) -> String {
+    let kept = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '-');
+    let part: String = text
+        .trim_start_matches("https://")
+        .chars()
+        .map(|letter| if kept(letter) { letter } else { '_' })
+        .collect();
+    // Neither hidden nor a way out of the directory.
+    format!("_{}", part.trim_start_matches('.')).trim_end_matches('/').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_server_or_node_name_leads_out_of_the_directory() {
+        for text in ["..", "../../etc", "https://10.0.0.1:6443/a/../b", "a\\b", "", "."] {
+            let part = file_part(text);
+            assert!(!part.contains('/') && !part.contains('\\'), "{part}");
+            assert!(part.starts_with('_'), "{part}");
+        }
+    }
+}

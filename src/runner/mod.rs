@@ -1,0 +1,6 @@
+//! Runs a maintenance: ties the state machine to the executor, the journal and the observations of the store.
+//! Screens and command line drive the same [`session::Session`].
+
+pub mod journal;
+pub mod report;
+pub mod session;

@@ -1,0 +1,255 @@
+//! One maintenance under way.
+
+use super::journal::{Journal, Line};
+use crate::domain::{Name, Timestamp};
+use crate::maintenance::effect::{Answer, Effect};
+use crate::maintenance::event::{Event, Happening};
+use crate::maintenance::input::{Heard, Input};
+use crate::maintenance::machine;
+use crate::maintenance::options::Options;
+use crate::maintenance::record::Record;
+use crate::maintenance::state::{State, Step};
+use crate::sources::kubernetes::maintain::{Executor, Identity};
+use crate::sources::kubernetes::survey;
+use crate::store::Store;
+use chrono::Utc;
+use std::io;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+
+/// Whom a maintenance is done for, and with what.
+#[derive(Clone)]
+pub struct Setup {
+    /// Client of the cluster.
+    pub client: kube::Client,
+    /// Longest wait for an answer.
+    pub request_timeout: Duration,
+    /// URL of the API server: names the journal.
+    pub server: String,
+    /// User and host.
+    pub by: String,
+    /// What the operator asked for.
+    pub options: Options,
+    /// Lease and record of somebody else are taken over, knowingly.
+    pub take_over: bool,
+    /// Label whose value divides the nodes of one build into pools.
+    pub pool_label: Option<String>,
+}
+
+/// A maintenance under way.
+pub struct Session {
+    /// Taken out for the moment of a step.
+    state: Option<State>,
+    setup: Setup,
+    executor: Executor,
+    answers: mpsc::UnboundedReceiver<Answer>,
+    answer: mpsc::UnboundedSender<Answer>,
+    output: mpsc::UnboundedReceiver<String>,
+    surveys: JoinSet<()>,
+    journal: Result<Journal, String>,
+}
+
+/// What woke a session.
+#[derive(Debug)]
+pub enum Woken {
+    /// Something to step with.
+    Heard(Heard),
+    /// A line of the reboot command.
+    Output(String),
+}
+
+impl Session {
+    /// Begins a maintenance of this node.
+    pub fn start(node: Name, setup: Setup) -> (Self, Vec<Event>) {
+        let at = Utc::now();
+        let id = format!("{:x}-{:x}", at.timestamp_millis(), std::process::id());
+        let (state, effects) = machine::start(node, setup.options.clone(), id, setup.by.clone(), at);
+        Self::with(state, effects, setup, at)
+    }
+
+    /// Goes on with the maintenance of this record.
+    pub fn resume(node: Name, record: Record, setup: Setup) -> (Self, Vec<Event>) {
+        let at = Utc::now();
+        let (state, effects) = machine::resume(node, record, setup.options.clone(), at);
+        Self::with(state, effects, setup, at)
+    }
+
+    fn with(state: State, effects: Vec<Effect>, setup: Setup, at: Timestamp) -> (Self, Vec<Event>) {
+        let (answer, answers) = mpsc::unbounded_channel();
+        let (lines, output) = mpsc::unbounded_channel();
+        let identity = Identity {
+            id: state.id.clone(),
+            by: state.by.clone(),
+        };
+        let executor = Executor::new(
+            setup.client.clone(),
+            setup.request_timeout,
+            state.node.clone(),
+            identity,
+            setup.options.clone(),
+            setup.take_over,
+            setup.pool_label.clone(),
+            answer.clone(),
+            lines,
+        );
+        let journal = Journal::open(&setup.server, &state.node).map_err(|error| error.to_string());
+        let mut session = Self {
+            state: None,
+            setup,
+            executor,
+            answers,
+            answer,
+            output,
+            surveys: JoinSet::new(),
+            journal,
+        };
+        let events = session.perform(&state, effects, at);
+        session.state = Some(state);
+        (session, events)
+    }
+
+    /// Where it stands.
+    pub fn state(&self) -> Option<&State> {
+        self.state.as_ref()
+    }
+
+    /// Whether it has ended.
+    pub fn is_over(&self) -> bool {
+        self.state.as_ref().is_none_or(|state| state.step == Step::Over)
+    }
+
+    /// Why the journal is not written, if it is not.
+    pub fn journal_problem(&self) -> Option<&str> {
+        self.journal.as_ref().err().map(String::as_str)
+    }
+
+    /// Waits for the next thing that concerns it, apart from observations and the operator. Cancel safe.
+    pub async fn wake(&mut self) -> Woken {
+        let wake = self.state.as_ref().and_then(machine::next_wake);
+        let pause = wake.map(|at| (at - Utc::now()).to_std().unwrap_or(Duration::ZERO));
+        let time = async {
+            match pause {
+                Some(pause) => tokio::time::sleep(pause).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            Some(answer) = self.answers.recv() => Woken::Heard(Heard::Answered(answer)),
+            Some(line) = self.output.recv() => Woken::Output(line),
+            () = time => Woken::Heard(Heard::Tick),
+        }
+    }
+
+    /// Shows it how the cluster looks now. Answers what happened.
+    pub fn observe(&mut self, store: &Store) -> Vec<Event> {
+        let Some(state) = &self.state else {
+            return Vec::new();
+        };
+        let record = state.record.iter();
+        let wanted: Vec<_> = record
+            .flat_map(|record| record.ready_before.iter().map(|(owner, _)| owner.clone()))
+            .collect();
+        match store.observe(&state.node, &wanted) {
+            Some(observation) => self.hear(Heard::Observed(Box::new(observation))),
+            None => Vec::new(),
+        }
+    }
+
+    /// Steps with what was heard. Answers what happened.
+    pub fn hear(&mut self, what: Heard) -> Vec<Event> {
+        let at = Utc::now();
+        let Some(state) = self.state.take() else {
+            return Vec::new();
+        };
+        let (state, effects) = machine::step(state, Input { at, what });
+        let events = self.perform(&state, effects, at);
+        self.state = Some(state);
+        events
+    }
+
+    /// The journal comes first, then the cluster.
+    fn perform(&mut self, state: &State, effects: Vec<Effect>, at: Timestamp) -> Vec<Event> {
+        let mut events = Vec::new();
+        for effect in effects {
+            match effect {
+                Effect::Tell(what) => events.push(self.tell(state, what, at)),
+                Effect::Survey => self.survey(state),
+                effect => {
+                    if let Effect::Cordon(record) | Effect::Save(record) | Effect::Uncordon { record, .. } = &effect {
+                        events.extend(self.note(state, &Line::Record(record.clone()), at));
+                    }
+                    self.executor.perform(effect);
+                }
+            }
+        }
+        events
+    }
+
+    fn tell(&mut self, state: &State, what: Happening, at: Timestamp) -> Event {
+        let event = Event {
+            what,
+            at,
+            node: state.node.clone(),
+        };
+        let line = Line::Happened {
+            id: state.id.clone(),
+            event: event.clone(),
+        };
+        // Said once, by the record that could not be written; the annotation on the node holds the thread.
+        let _ = self.write(&line);
+        event
+    }
+
+    fn note(&mut self, state: &State, line: &Line, at: Timestamp) -> Option<Event> {
+        let error = self.write(line).err()?;
+        Some(Event {
+            what: Happening::Note {
+                text: format!("the journal is not saved ({error}); the annotation on the node still holds the thread"),
+            },
+            at,
+            node: state.node.clone(),
+        })
+    }
+
+    fn write(&mut self, line: &Line) -> Result<(), String> {
+        let journal = self.journal.as_mut().map_err(|problem| problem.clone())?;
+        journal.append(line).map_err(|error| error.to_string())
+    }
+
+    fn survey(&mut self, state: &State) {
+        let (answer, setup, node, id) = (
+            self.answer.clone(),
+            self.setup.clone(),
+            state.node.clone(),
+            state.id.clone(),
+        );
+        self.surveys.spawn(async move {
+            let preflight = survey::survey(
+                setup.client,
+                setup.request_timeout,
+                &node,
+                &setup.options,
+                &id,
+                setup.take_over,
+                setup.pool_label.as_deref(),
+                false,
+            )
+            .await;
+            // The session is gone when the program ends.
+            let _ = answer.send(Answer::Surveyed(preflight));
+        });
+    }
+
+    /// What happened in it so far, in this and earlier runs of the program.
+    ///
+    /// # Errors
+    /// The journal cannot be read.
+    pub fn history(&self) -> io::Result<Vec<Event>> {
+        match (&self.journal, &self.state) {
+            (Ok(journal), Some(state)) => journal.events(&state.id),
+            (Err(problem), _) => Err(io::Error::other(problem.clone())),
+            (_, None) => Ok(Vec::new()),
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! The guided maintenance, headless, against the embedded lab: real HTTP, real processes, the article's cluster.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that cannot set its stage up fails"
+)]
+
+#[path = "../cli/operator.rs"]
+mod operator;
+mod scene;
+
+mod before;
+mod kills;
+mod session;
