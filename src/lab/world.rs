@@ -2,9 +2,11 @@
 
 use crate::domain::object::Os;
 use crate::domain::{Name, Timestamp};
+use chrono::TimeDelta;
 use std::collections::{BTreeMap, HashSet};
 use std::net::Ipv4Addr;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use tokio::sync::watch;
 
 /// The word for an operating system in labels and specs.
 pub const fn os_name(os: Os) -> &'static str {
@@ -14,7 +16,7 @@ pub const fn os_name(os: Os) -> &'static str {
     }
 }
 
-/// The machine behind a node.
+/// The machine behind a node: what it is, and how it stands at one moment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Machine {
     /// Name of the Node object.
@@ -29,12 +31,6 @@ pub struct Machine {
     pub memory_bytes: u64,
     /// Commit limit in bytes: RAM plus page file; only Windows has one.
     pub commit_limit_bytes: u64,
-    /// `status.nodeInfo.kernelVersion`.
-    pub kernel_version: Name,
-    /// `status.nodeInfo.bootID`: a counter on Windows, a UUID on Linux.
-    pub boot_id: Name,
-    /// When it booted.
-    pub booted_at: Timestamp,
     /// When it joined the cluster: the creation time of its Node object, which a real API server overrides.
     pub joined_at: Timestamp,
     /// Runs the control plane.
@@ -43,6 +39,64 @@ pub struct Machine {
     pub pod_subnet: [u8; 3],
     /// Most pods it takes.
     pub max_pods: u32,
+    /// Its last boot.
+    pub boot: Boot,
+    /// How much of it runs.
+    pub stage: Stage,
+    /// The bad luck that waits in it.
+    pub armed: Armed,
+}
+
+/// A boot of a machine, and what is as it is since then.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Boot {
+    /// `status.nodeInfo.bootID`: a counter on Windows, a UUID on Linux.
+    pub id: Name,
+    /// `status.nodeInfo.kernelVersion`: an update takes effect with a boot.
+    pub kernel_version: Name,
+    /// When the operating system started.
+    pub at: Timestamp,
+    /// When containerd started.
+    pub containerd_at: Timestamp,
+    /// When the kubelet started.
+    pub kubelet_at: Timestamp,
+    /// The power had gone before it, without a shutdown: what ran then cannot be removed before the next boot.
+    pub after_power_cut: bool,
+}
+
+impl Boot {
+    /// A boot on a fast disk after a proper shutdown: containerd 3 s, the kubelet 5 s after it.
+    pub fn proper(id: impl Into<Name>, kernel_version: impl Into<Name>, at: Timestamp) -> Self {
+        Self {
+            id: id.into(),
+            kernel_version: kernel_version.into(),
+            at,
+            containerd_at: at + TimeDelta::seconds(3),
+            kubelet_at: at + TimeDelta::seconds(5),
+            after_power_cut: false,
+        }
+    }
+}
+
+/// How much of a machine runs; a later stage has what the earlier ones have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// Off or booting: nothing answers, no container runs, the kubelet is silent.
+    Down,
+    /// The kubelet reports and starts pods, but on Windows the HostProcess pods, and with them the pod network, are
+    /// not back yet: a sandbox that is created now stays without network.
+    Reporting,
+    /// Everything runs.
+    Up,
+}
+
+/// What will go wrong on a machine, until its next restart is over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Armed {
+    /// Its next start of containerd and kubelet takes a quarter of an hour.
+    pub slow_disk: bool,
+    /// Sandboxes of deleted pods cannot be removed.
+    pub stuck_deletions: bool,
 }
 
 /// A pod whose containers run.
@@ -89,7 +143,7 @@ pub struct RunningContainer {
 
 #[derive(Default)]
 struct Inner {
-    machines: BTreeMap<Name, Arc<Machine>>,
+    machines: BTreeMap<Name, watch::Sender<Arc<Machine>>>,
     pods: BTreeMap<(Name, Name), Arc<RunningPod>>,
     addresses: HashSet<Ipv4Addr>,
 }
@@ -106,19 +160,40 @@ impl World {
         let world = Self::default();
         world.write().machines = machines
             .into_iter()
-            .map(|machine| (machine.name.clone(), Arc::new(machine)))
+            .map(|machine| (machine.name.clone(), watch::Sender::new(Arc::new(machine))))
             .collect();
         world
     }
 
-    /// The machine of a node.
+    /// The machine of a node, as it stands now.
     pub fn machine(&self, name: &str) -> Option<Arc<Machine>> {
-        self.read().machines.get(name).cloned()
+        let inner = self.read();
+        inner
+            .machines
+            .get(name)
+            .map(|machine| Arc::clone(&machine.borrow()))
     }
 
-    /// All machines, by name.
+    /// All machines, by name, as they stand now.
     pub fn machines(&self) -> Vec<Arc<Machine>> {
-        self.read().machines.values().cloned().collect()
+        let inner = self.read();
+        inner
+            .machines
+            .values()
+            .map(|machine| Arc::clone(&machine.borrow()))
+            .collect()
+    }
+
+    /// The machine of a node, now and whenever it changes.
+    pub fn follow(&self, name: &str) -> Option<watch::Receiver<Arc<Machine>>> {
+        self.read().machines.get(name).map(watch::Sender::subscribe)
+    }
+
+    /// Changes the machine of a node, and tells all who follow it.
+    pub fn change(&self, name: &str, change: impl FnOnce(&mut Machine)) {
+        if let Some(machine) = self.read().machines.get(name) {
+            machine.send_modify(|machine| change(Arc::make_mut(machine)));
+        }
     }
 
     /// All running pods, by namespace and name.
@@ -143,9 +218,7 @@ impl World {
 
     /// A pod's containers run from now on.
     pub fn started(&self, pod: RunningPod) {
-        let mut inner = self.write();
-        inner.addresses.insert(pod.address);
-        inner
+        self.write()
             .pods
             .insert((pod.namespace.clone(), pod.name.clone()), Arc::new(pod));
     }
@@ -154,10 +227,8 @@ impl World {
     pub fn stopped(&self, namespace: &str, name: &str, uid: &str) {
         let mut inner = self.write();
         let key = (namespace.into(), name.into());
-        if inner.pods.get(&key).is_some_and(|pod| &*pod.uid == uid)
-            && let Some(pod) = inner.pods.remove(&key)
-        {
-            inner.addresses.remove(&pod.address);
+        if inner.pods.get(&key).is_some_and(|pod| &*pod.uid == uid) {
+            inner.pods.remove(&key);
         }
     }
 
@@ -175,6 +246,11 @@ impl World {
     /// Marks an address as taken.
     pub fn keep_address(&self, address: Ipv4Addr) {
         self.write().addresses.insert(address);
+    }
+
+    /// Marks an address as free again.
+    pub fn release_address(&self, address: Ipv4Addr) {
+        self.write().addresses.remove(&address);
     }
 
     fn read(&self) -> RwLockReadGuard<'_, Inner> {
@@ -216,19 +292,33 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_pod_that_stopped_frees_its_address_and_a_successor_of_the_same_name_stays() {
+    fn a_pod_that_stopped_leaves_a_successor_of_the_same_name_alone() {
         let world = World::new(machines(Utc::now()));
-        let machine = world.machine("k8s-lab-win-1").unwrap();
-        let address = world.take_address(&machine).unwrap();
-        let pod = RunningPod {
-            address,
-            ..hello_win()
-        };
-        world.started(pod);
+        world.started(hello_win());
         world.stopped("win-demo", "hello-win-759c899954-tq5nc", "another-uid");
         assert_eq!(world.pods_on("k8s-lab-win-1").len(), 1);
         world.stopped("win-demo", "hello-win-759c899954-tq5nc", "u");
         assert!(world.pods().is_empty());
-        assert_eq!(world.take_address(&machine), Some(address));
+    }
+
+    #[test]
+    fn an_address_is_given_to_one_pod_at_a_time() {
+        let world = World::new(machines(Utc::now()));
+        let machine = world.machine("k8s-lab-win-1").unwrap();
+        let first = world.take_address(&machine).unwrap();
+        assert_ne!(world.take_address(&machine), Some(first));
+        world.release_address(first);
+        assert_eq!(world.take_address(&machine), Some(first));
+    }
+
+    #[test]
+    fn whoever_follows_a_machine_sees_its_change() {
+        let world = World::new(machines(Utc::now()));
+        let mut machine = world.follow("k8s-lab-win-1").unwrap();
+        assert_eq!(machine.borrow_and_update().stage, Stage::Up);
+        world.change("k8s-lab-win-1", |machine| machine.stage = Stage::Down);
+        assert!(machine.has_changed().unwrap());
+        assert_eq!(machine.borrow().stage, Stage::Down);
+        assert_eq!(world.machine("k8s-lab-win-1").unwrap().stage, Stage::Down);
     }
 }
