@@ -2,8 +2,8 @@
 //! wobble that never changes them once rounded as the article rounds them. Pure functions of time, so that an
 //! hour of history can be told without having been lived.
 
+use super::machine::Machine;
 use super::text::unit;
-use super::world::Machine;
 use crate::domain::Timestamp;
 use crate::domain::object::Os;
 

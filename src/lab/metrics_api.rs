@@ -3,8 +3,9 @@
 use super::apiserver::{label_selector, selects};
 use super::exporter::who;
 use super::figures;
+use super::machine::{Machine, Stage};
 use super::text::api_time;
-use super::world::{Machine, RunningPod, Stage, World};
+use super::world::{RunningPod, World};
 use crate::domain::Timestamp;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::StatusCode;

@@ -11,6 +11,7 @@ pub mod error;
 pub mod exporter;
 pub mod figures;
 pub mod kubelet;
+pub mod machine;
 pub mod manifest;
 pub mod marked;
 pub mod metrics_api;

@@ -1,6 +1,7 @@
 //! Services of a machine that is off.
 
-use super::world::{Stage, World};
+use super::machine::Stage;
+use super::world::World;
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;

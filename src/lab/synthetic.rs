@@ -2,8 +2,9 @@
 //! measuring, so its objects have the size of real ones.
 
 use super::kubelet::{Past, Pasts};
+use super::machine::{Armed, Boot, Machine, Stage};
 use super::text::{hex64, name_suffix, uuid};
-use super::world::{Armed, Boot, Machine, Stage, os_name};
+use super::world::os_name;
 use crate::domain::Timestamp;
 use crate::domain::object::Os;
 use chrono::TimeDelta;

@@ -3,7 +3,7 @@
 use super::{MASTER, NODE_1, NODE_2, WINDOWS_NODE};
 use crate::domain::Timestamp;
 use crate::domain::object::Os;
-use crate::lab::world::{Armed, Boot, Machine, Stage};
+use crate::lab::machine::{Armed, Boot, Machine, Stage};
 use chrono::TimeDelta;
 use std::net::Ipv4Addr;
 

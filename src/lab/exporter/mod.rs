@@ -10,8 +10,9 @@ pub use container::who;
 pub use exposition::{Exposition, Family, Sample};
 
 use crate::domain::Timestamp;
+use crate::lab::machine::{Machine, Stage};
 use crate::lab::off::silent_below;
-use crate::lab::world::{Machine, RunningPod, Stage, World};
+use crate::lab::world::{RunningPod, World};
 use axum::Router;
 use axum::extract::{RawQuery, State};
 use axum::http::{StatusCode, header};

@@ -5,7 +5,7 @@ use super::exposition::Exposition;
 use crate::domain::Timestamp;
 use crate::domain::measurement::ServiceState;
 use crate::lab::figures::seconds_since_epoch;
-use crate::lab::world::Boot;
+use crate::lab::machine::Boot;
 
 /// With what a service starts.
 #[derive(Clone, Copy, PartialEq)]

@@ -3,9 +3,9 @@
 use super::facts::PodFacts;
 use super::life::{Interruption, Life};
 use super::plan::stopping;
+use super::progress::{Containers, LastRun};
 use super::recorder::Severity;
 use super::report::path;
-use super::status::{Containers, LastRun};
 use crate::domain::object::Os;
 use crate::lab::text::hex64;
 use chrono::Utc;

@@ -9,6 +9,7 @@ pub mod logs;
 mod means;
 pub mod node_object;
 mod plan;
+mod progress;
 mod recorder;
 mod report;
 mod restart;

@@ -4,8 +4,9 @@ use crate::domain::Timestamp;
 use crate::domain::object::Os;
 use crate::lab::article::{VERSION, WINDOWS_BUILD};
 use crate::lab::client::ObjectPath;
+use crate::lab::machine::Machine;
 use crate::lab::text::{api_micro_time, api_time, hex64, uuid};
-use crate::lab::world::{Machine, os_name};
+use crate::lab::world::os_name;
 use serde_json::{Value, json};
 
 /// Port of the kubelet API.
@@ -48,12 +49,12 @@ pub fn node_object(machine: &Machine, now: Timestamp) -> Value {
             },
         },
         "spec": {"podCIDR": format!("{a}.{b}.{c}.0/24"), "podCIDRs": [format!("{a}.{b}.{c}.0/24")], "taints": taints},
-        "status": node_status(machine, healthy_conditions(&json!([]), machine.boot.at, now)),
+        "status": node_status(machine, &healthy_conditions(&json!([]), machine.boot.at, now)),
     })
 }
 
 /// The status of a node, with these conditions.
-pub fn node_status(machine: &Machine, conditions: Value) -> Value {
+pub fn node_status(machine: &Machine, conditions: &Value) -> Value {
     let reserved = match machine.os {
         Os::Windows => WINDOWS_EVICTION_BYTES,
         Os::Linux => LINUX_EVICTION_BYTES,

@@ -2,7 +2,8 @@
 
 use super::facts::PodFacts;
 use super::life::Life;
-use super::status::{Addresses, Containers, container_id, pod_status, restarts_of};
+use super::progress::Containers;
+use super::status::{Addresses, container_id, pod_status, restarts_of};
 use crate::domain::Timestamp;
 use crate::lab::client::{Merge, ObjectPath};
 use crate::lab::world::{RunningContainer, RunningPod};
@@ -22,9 +23,10 @@ impl Life {
             _ => self.stop_containers(),
         }
         let has_sandbox = !matches!(self.progress.containers, Containers::Creating | Containers::Dead);
+        let is_told = has_sandbox || facts.host_network;
         let addresses = Addresses {
             host: machine.address,
-            pod: self.address.filter(|_| has_sandbox),
+            pod: self.address.filter(|_| is_told),
         };
         let status = pod_status(&facts, self.progress, addresses);
         let client = &self.means.client;

@@ -2,9 +2,9 @@
 
 use crate::domain::object::Os;
 use crate::domain::{Name, Timestamp};
+use crate::lab::machine::{Armed, Boot, Machine, Stage};
 use crate::lab::text::uuid;
 use crate::lab::timings::Timings;
-use crate::lab::world::{Armed, Boot, Machine, Stage};
 use chrono::TimeDelta;
 use std::time::Duration;
 

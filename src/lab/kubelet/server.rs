@@ -2,8 +2,9 @@
 
 use super::logs::Log;
 use crate::domain::Timestamp;
+use crate::lab::machine::Stage;
 use crate::lab::off::silent_below;
-use crate::lab::world::{RunningPod, Stage, World};
+use crate::lab::world::{RunningPod, World};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Path, Query, State};

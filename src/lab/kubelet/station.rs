@@ -7,9 +7,9 @@ use super::restart::{Course, Restart, restarted};
 use crate::domain::Name;
 use crate::lab::client::{Merge, ObjectPath};
 use crate::lab::error::LabError;
+use crate::lab::machine::{Machine, Stage};
 use crate::lab::play::{ASKED, PLAYING, Verb, pointer, take};
 use crate::lab::text::{api_micro_time, unit};
-use crate::lab::world::{Machine, Stage};
 use chrono::Utc;
 use serde_json::json;
 use std::sync::Arc;
@@ -81,7 +81,7 @@ impl Station {
         let now = Utc::now();
         let node = client.get(&path).await?;
         let conditions = healthy_conditions(&node["status"]["conditions"], now, now);
-        let status = node_status(machine, conditions);
+        let status = node_status(machine, &conditions);
         client.patch_status(&path, Merge::Plain, &status).await.map(drop)
     }
 

@@ -1,128 +1,11 @@
 //! The status that a kubelet reports of a pod.
 
 use super::facts::{ContainerFacts, PodFacts};
+use super::progress::{Containers, LastRun, Progress};
 use crate::domain::Timestamp;
 use crate::lab::text::{api_time, hex64};
 use serde_json::{Value, json};
 use std::net::Ipv4Addr;
-
-/// How far a pod is. Its containers share one fate.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Progress {
-    /// When the pod was accepted by the kubelet.
-    pub accepted_at: Timestamp,
-    /// How its containers are.
-    pub containers: Containers,
-    /// Restarts of all containers together.
-    pub restarts: u32,
-    /// How the run before this one ended.
-    pub last_run: Option<LastRun>,
-}
-
-/// How the containers of a pod are.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Containers {
-    /// They are created.
-    Creating,
-    /// They run.
-    Running {
-        since: Timestamp,
-        /// When the pod became ready.
-        ready_since: Option<Timestamp>,
-    },
-    /// They did not survive a restart of the machine.
-    Dead,
-    /// They were stopped with the pod, whose sandbox is still there.
-    Ended,
-    /// They wait for their next run, which comes this long after the last one.
-    BackOff { seconds: u64 },
-}
-
-/// The end of a run.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LastRun {
-    pub started_at: Timestamp,
-    pub finished_at: Timestamp,
-    pub exit_code: i64,
-    pub reason: &'static str,
-}
-
-impl Progress {
-    /// A pod that was accepted at `now`.
-    pub fn new(now: Timestamp) -> Self {
-        Self {
-            accepted_at: now,
-            containers: Containers::Creating,
-            restarts: 0,
-            last_run: None,
-        }
-    }
-}
-
-impl Containers {
-    /// They run, and the pod is not ready yet.
-    pub fn running(since: Timestamp) -> Self {
-        Self::Running {
-            since,
-            ready_since: None,
-        }
-    }
-
-    /// They run, and the pod has been ready from the start.
-    pub fn ready(since: Timestamp) -> Self {
-        Self::Running {
-            since,
-            ready_since: Some(since),
-        }
-    }
-
-    /// Since when they run.
-    pub fn since(self) -> Option<Timestamp> {
-        match self {
-            Self::Running { since, .. } => Some(since),
-            Self::Creating | Self::Dead | Self::Ended | Self::BackOff { .. } => None,
-        }
-    }
-
-    fn ready_since(self) -> Option<Timestamp> {
-        match self {
-            Self::Running { ready_since, .. } => ready_since,
-            Self::Creating | Self::Dead | Self::Ended | Self::BackOff { .. } => None,
-        }
-    }
-}
-
-impl LastRun {
-    /// A run that was stopped from outside: a console process on Windows ends with `CONTROL_C_EXIT`.
-    pub fn killed(started_at: Timestamp, finished_at: Timestamp) -> Self {
-        Self {
-            started_at,
-            finished_at,
-            exit_code: -1_073_741_510,
-            reason: "Error",
-        }
-    }
-
-    /// A run whose end containerd did not see.
-    pub fn lost(started_at: Timestamp, finished_at: Timestamp) -> Self {
-        Self {
-            started_at,
-            finished_at,
-            exit_code: 255,
-            reason: "Unknown",
-        }
-    }
-
-    fn terminated(self, id: &str) -> Value {
-        json!({"terminated": {
-            "containerID": id,
-            "exitCode": self.exit_code,
-            "reason": self.reason,
-            "startedAt": api_time(self.started_at),
-            "finishedAt": api_time(self.finished_at),
-        }})
-    }
-}
 
 /// Addresses in a pod's status.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -205,10 +88,9 @@ pub fn pod_status(pod: &PodFacts, progress: Progress, addresses: Addresses) -> V
             .map(|container| init_status(pod, container, progress));
         status["initContainerStatuses"] = finished.collect();
     }
-    if let Some(address) = addresses.pod {
-        status["podIP"] = address.to_string().into();
-        status["podIPs"] = json!([{"ip": address.to_string()}]);
-    }
+    // null takes away an address that the pod had before
+    status["podIP"] = json!(addresses.pod);
+    status["podIPs"] = json!(addresses.pod.map(|address| json!([{"ip": address}])));
     status
 }
 
@@ -235,12 +117,12 @@ fn container_status(
             let last = progress
                 .last_run
                 .filter(|_| run > 0)
-                .map(|last| last.terminated(&id(run - 1)));
+                .map(|last| terminated(last, &id(run - 1)));
             (json!({"running": {"startedAt": api_time(since)}}), last)
         }
         Containers::Creating => (
             json!({"waiting": {"reason": "ContainerCreating"}}),
-            progress.last_run.map(|last| last.terminated(&id(run))),
+            progress.last_run.map(|last| terminated(last, &id(run))),
         ),
         Containers::BackOff { seconds } => {
             let message = format!(
@@ -249,11 +131,11 @@ fn container_status(
             );
             (
                 json!({"waiting": {"reason": "CrashLoopBackOff", "message": message}}),
-                progress.last_run.map(|last| last.terminated(&id(run))),
+                progress.last_run.map(|last| terminated(last, &id(run))),
             )
         }
         Containers::Dead | Containers::Ended => {
-            let ended = progress.last_run.map(|last| last.terminated(&id(run)));
+            let ended = progress.last_run.map(|last| terminated(last, &id(run)));
             (ended.unwrap_or_default(), None)
         }
     };
@@ -266,6 +148,16 @@ fn container_status(
         status["lastState"] = last;
     }
     status
+}
+
+fn terminated(run: LastRun, id: &str) -> Value {
+    json!({"terminated": {
+        "containerID": id,
+        "exitCode": run.exit_code,
+        "reason": run.reason,
+        "startedAt": api_time(run.started_at),
+        "finishedAt": api_time(run.finished_at),
+    }})
 }
 
 fn init_status(pod: &PodFacts, container: &ContainerFacts, progress: Progress) -> Value {
@@ -329,7 +221,7 @@ mod tests {
         let container = &status["containerStatuses"][0];
         assert_eq!(container["state"]["waiting"]["reason"], "ContainerCreating");
         assert!(container.get("containerID").is_none());
-        assert!(status.get("podIP").is_none());
+        assert!(status["podIP"].is_null());
     }
 
     #[test]

@@ -5,8 +5,8 @@
 use super::facts::{ContainerFacts, PodFacts, ProbeFacts};
 use super::life::{Interruption, Life};
 use super::plan::stopping;
+use super::progress::{Containers, LastRun};
 use super::recorder::Severity;
-use super::status::{Containers, LastRun};
 use chrono::Utc;
 use std::net::Ipv4Addr;
 use std::time::Duration;

@@ -57,9 +57,9 @@ async fn a_request_that_nobody_plays_is_taken_back() {
         .create(&kube::api::PostParams::default(), &real)
         .await
         .unwrap();
-    let asker = LabClient::new(client.clone());
+    let lab_client = LabClient::new(client.clone());
     let asked = ask(
-        &asker,
+        &lab_client,
         "https://lab",
         "no-machine-of-the-lab",
         Verb::Reboot,
