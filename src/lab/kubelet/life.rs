@@ -170,6 +170,8 @@ impl Life {
         self.stop_containers();
         if let Some(started_at) = self.progress.containers.since() {
             self.progress.last_run = Some(LastRun::lost(started_at, Utc::now()));
+        }
+        if self.progress.last_run.is_some() {
             self.progress.containers = Containers::Dead;
         }
     }
@@ -206,11 +208,11 @@ impl Life {
             self.means.world.take_address(&machine)
         };
         self.free(old);
+        // Dead containers are told of until the new ones run.
         if !self.survived_boot {
             self.progress = Progress::new(Utc::now());
+            self.report().await;
         }
-        self.progress.containers = Containers::Creating;
-        self.report().await;
         let plan = Plan::of(&facts, machine.os, self.means.timings);
         if let Some(interruption) = self.interrupted_within(plan.creation).await {
             return interruption;

@@ -120,10 +120,7 @@ fn container_status(
                 .map(|last| terminated(last, &id(run - 1)));
             (json!({"running": {"startedAt": api_time(since)}}), last)
         }
-        Containers::Creating => (
-            json!({"waiting": {"reason": "ContainerCreating"}}),
-            progress.last_run.map(|last| terminated(last, &id(run))),
-        ),
+        Containers::Creating => (json!({"waiting": {"reason": "ContainerCreating"}}), None),
         Containers::BackOff { seconds } => {
             let message = format!(
                 "back-off {seconds}s restarting failed container={} pod={}_{}({})",
