@@ -130,6 +130,24 @@ pub struct DemoArgs {
 pub enum LabCommand {
     /// Run the simulated nodes against the API server of --kubeconfig
     Attach(AttachArgs),
+    /// Restart a simulated node, as its operator does; returns once begun, like the four below
+    Reboot(NodeArgs),
+    /// Install the updates of a simulated node and restart it: its revision grows
+    Update(NodeArgs),
+    /// Cut the power of a simulated node; it comes back by itself
+    Crash(NodeArgs),
+    /// Make the next restart of a simulated node take a quarter of an hour
+    SlowDisk(NodeArgs),
+    /// Make deleted pods of a simulated node hang in Terminating until its next restart
+    Stuck(NodeArgs),
+}
+
+/// A simulated node.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct NodeArgs {
+    /// Name of the node
+    #[arg(value_name = "NODE")]
+    pub node: String,
 }
 
 /// The simulated nodes on a real API server.
@@ -167,8 +185,11 @@ impl CommandLine {
             Some(Command::Demo(demo)) if !demo.serve && kubeconfig => {
                 return wrong("demo needs no --kubeconfig; with --serve it writes one");
             }
-            Some(Command::Lab(_)) if !kubeconfig => {
-                return wrong("lab needs --kubeconfig FILE: it never takes a cluster by default");
+            Some(Command::Lab(_)) if self.cluster.read_only => {
+                return wrong("lab changes the cluster that it plays in: it does not go with --read-only");
+            }
+            Some(Command::Lab(LabCommand::Attach(_))) if !kubeconfig => {
+                return wrong("lab attach needs --kubeconfig FILE: it never takes a cluster by default");
             }
             _ => {}
         }

@@ -81,9 +81,13 @@ impl CliError {
     /// How the command ends.
     pub const fn outcome(&self) -> Outcome {
         match self {
-            Self::Usage(_) | Self::Lab(LabError::ForeignFile { .. } | LabError::NotALab { .. }) => {
-                Outcome::Usage
-            }
+            Self::Usage(_)
+            | Self::Lab(
+                LabError::ForeignFile { .. }
+                | LabError::NotALab { .. }
+                | LabError::UnknownNode { .. }
+                | LabError::AlreadyPlaying { .. },
+            ) => Outcome::Usage,
             Self::Lab(_) | Self::Unreadable(_) | Self::Screens(_) | Self::Output(_) => Outcome::Unreadable,
         }
     }

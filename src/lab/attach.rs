@@ -3,17 +3,18 @@
 
 use super::apiserver::tls::{Endpoint, Identity};
 use super::article;
+use super::article::policy;
 use super::client::{LabClient, Merge, ObjectPath};
 use super::error::LabError;
 use super::exporter::{self, EXPORTER_PORT};
 use super::kubelet::node_object::KUBELET_PORT;
 use super::kubelet::{Fleet, server};
+use super::marked::refuse_unmarked;
 use super::metrics_api;
 use super::seed::{Ownership, Seed, all, pasts};
 use super::synthetic::Size;
 use super::timings::Timings;
 use super::world::World;
-use super::{LAB_ANNOTATION, article::policy};
 use crate::domain::object::Os;
 use axum::Router;
 use chrono::Utc;
@@ -57,7 +58,7 @@ pub async fn attach(
     ready: impl FnOnce() + Send,
 ) -> Result<(), LabError> {
     let (client, server) = client_of(&options.kubeconfig, options.context.clone()).await?;
-    refuse_unmarked(&client, server).await?;
+    refuse_unmarked(&client, &server).await?;
     let timings = Timings::new(options.speed);
     let now = Utc::now();
     let (machines, pasts) = match options.size {
@@ -133,14 +134,6 @@ async fn client_of(path: &Path, context: Option<String>) -> Result<(LabClient, S
     Ok((LabClient::new(client), server))
 }
 
-async fn refuse_unmarked(client: &LabClient, server: String) -> Result<(), LabError> {
-    let namespace = client.get(&ObjectPath::namespace("kube-system")).await?;
-    if namespace["metadata"]["annotations"][LAB_ANNOTATION].is_null() {
-        return Err(LabError::NotALab { server });
-    }
-    Ok(())
-}
-
 /// The kubelet API of every node, and the exporter of every Windows node, each on its address.
 async fn serve_nodes(
     world: &World,
@@ -150,7 +143,7 @@ async fn serve_nodes(
     let identity = Identity::generate(&["kubelet"]).map_err(|error| certificate(&error))?;
     for machine in world.machines() {
         let address = SocketAddr::new(IpAddr::V4(machine.address), KUBELET_PORT);
-        let endpoint = Endpoint::open(address, &identity, server::router(world.clone()))
+        let endpoint = Endpoint::open(address, &identity, server::router(world.clone(), &machine.name))
             .await
             .map_err(listen(address, "kubelet"))?;
         endpoints.push(endpoint);

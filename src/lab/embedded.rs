@@ -121,7 +121,7 @@ impl Lab {
         for machine in self.world.machines() {
             let address = SocketAddr::new(IpAddr::V4(machine.address), KUBELET_PORT);
             self.backends
-                .register(address, server::router(self.world.clone()));
+                .register(address, server::router(self.world.clone(), &machine.name));
         }
     }
 

@@ -34,6 +34,38 @@ pub enum LabError {
         /// URL of the server.
         server: String,
     },
+    /// The node that should play something does not exist.
+    #[error("there is no node `{node}` in the lab's cluster: `drainboard nodes` lists those there are")]
+    UnknownNode {
+        /// Its name.
+        node: String,
+    },
+    /// The node plays something already.
+    #[error(
+        "node {node} is still in the middle of `{what}`, nothing was asked: a restart is over when the pods of the \
+         node's network have restarted"
+    )]
+    AlreadyPlaying {
+        /// The node.
+        node: String,
+        /// What it plays.
+        what: String,
+    },
+    /// Nobody began to play what was asked.
+    #[error(
+        "nobody began to play `{verb}` on node {node} within {seconds} s, the request was taken back: is `drainboard \
+         demo --serve` or `drainboard lab attach` running for {server}, with this node?"
+    )]
+    NobodyPlays {
+        /// URL of the server.
+        server: String,
+        /// The node.
+        node: String,
+        /// What was asked.
+        verb: &'static str,
+        /// How long was waited.
+        seconds: u64,
+    },
     /// A file that the lab did not write is in the way.
     #[error(
         "{path} exists and was not written by drainboard, so it is left alone: give another file with --kubeconfig"

@@ -2,8 +2,8 @@
 //! wobble that never changes them once rounded as the article rounds them. Pure functions of time, so that an
 //! hour of history can be told without having been lived.
 
+use super::machine::Machine;
 use super::text::unit;
-use super::world::Machine;
 use crate::domain::Timestamp;
 use crate::domain::object::Os;
 
@@ -70,8 +70,8 @@ pub fn node(machine: &Machine, at: Timestamp) -> NodeFigures {
 /// [`NodeFigures::cpu_ratio`] times the CPUs, so a rate over any window gives the article's figure.
 pub fn node_busy_seconds(machine: &Machine, at: Timestamp) -> f64 {
     let (cpu, _, _) = node_base(machine);
-    let up = seconds_between(machine.booted_at, at);
-    let swing = swing(&machine.name, at) - swing(&machine.name, machine.booted_at);
+    let up = seconds_between(machine.boot.at, at);
+    let swing = swing(&machine.name, at) - swing(&machine.name, machine.boot.at);
     (cpu * up + CPU_SWING * swing).max(0.0) * f64::from(machine.cpus)
 }
 

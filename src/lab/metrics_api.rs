@@ -3,8 +3,9 @@
 use super::apiserver::{label_selector, selects};
 use super::exporter::who;
 use super::figures;
+use super::machine::{Machine, Stage};
 use super::text::api_time;
-use super::world::{Machine, RunningPod, World};
+use super::world::{RunningPod, World};
 use crate::domain::Timestamp;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::StatusCode;
@@ -129,15 +130,23 @@ fn not_found(resource: &str, name: &str) -> Response {
     (StatusCode::NOT_FOUND, Json(body)).into_response()
 }
 
+/// metrics-server tells of no node whose kubelet does not answer.
+fn answers(machine: &Machine) -> bool {
+    machine.stage >= Stage::Reporting
+}
+
 async fn nodes(State(world): State<World>) -> Json<Value> {
     let now = Utc::now();
     let machines = world.machines();
-    let items = machines.iter().map(|machine| node_metrics(machine, now));
+    let items = machines
+        .iter()
+        .filter(|machine| answers(machine))
+        .map(|machine| node_metrics(machine, now));
     list("NodeMetricsList", &items.collect::<Vec<_>>())
 }
 
 async fn node(State(world): State<World>, Path(name): Path<String>) -> Response {
-    match world.machine(&name) {
+    match world.machine(&name).filter(|machine| answers(machine)) {
         Some(machine) => Json(node_metrics(&machine, Utc::now())).into_response(),
         None => not_found("nodes", &name),
     }

@@ -2,8 +2,9 @@
 //! measuring, so its objects have the size of real ones.
 
 use super::kubelet::{Past, Pasts};
-use super::text::{hex64, name_suffix};
-use super::world::{Machine, os_name};
+use super::machine::{Armed, Boot, Machine, Stage};
+use super::text::{hex64, name_suffix, uuid};
+use super::world::os_name;
 use crate::domain::Timestamp;
 use crate::domain::object::Os;
 use chrono::TimeDelta;
@@ -81,6 +82,11 @@ fn subnet(node: u32) -> [u8; 3] {
 fn machine(number: u32, now: Timestamp) -> Machine {
     let os = os_of(number);
     let memory_bytes = 64 << 30;
+    let (boot_id, kernel_version) = match os {
+        Os::Windows => ((3 + number % 20).to_string(), "10.0.26100.33438"),
+        Os::Linux => (uuid(&format!("boot/{number}")), "6.12.48+deb13-amd64"),
+    };
+    let booted_at = now - TimeDelta::hours(i64::from(5 + number % 600));
     Machine {
         name: node_name(number).into(),
         address: Ipv4Addr::new(
@@ -97,23 +103,13 @@ fn machine(number: u32, now: Timestamp) -> Machine {
         } else {
             0
         },
-        kernel_version: match os {
-            Os::Windows => "10.0.26100.33438".into(),
-            Os::Linux => "6.12.48+deb13-amd64".into(),
-        },
-        boot_id: match os {
-            Os::Windows => (3 + number % 20).to_string().into(),
-            Os::Linux => hex64(&format!("boot/{number}"))
-                .chars()
-                .take(32)
-                .collect::<String>()
-                .into(),
-        },
-        booted_at: now - TimeDelta::hours(i64::from(5 + number % 600)),
         joined_at: now - TimeDelta::days(30),
         control_plane: number == 0,
         pod_subnet: subnet(number),
         max_pods: 250,
+        boot: Boot::proper(boot_id, kernel_version, booted_at),
+        stage: Stage::Up,
+        armed: Armed::default(),
     }
 }
 

@@ -22,6 +22,20 @@ pub fn hex64(text: &str) -> String {
     format!("{:016x}{:016x}{:016x}{:016x}", part(0), part(1), part(2), part(3))
 }
 
+/// A UUID that belongs to the text.
+pub fn uuid(text: &str) -> String {
+    let hex = hex64(text);
+    let part = |from, to| hex.get(from..to).unwrap_or_default();
+    format!(
+        "{}-{}-{}-{}-{}",
+        part(0, 8),
+        part(8, 12),
+        part(12, 16),
+        part(16, 20),
+        part(20, 32)
+    )
+}
+
 /// A suffix of `length` characters in the alphabet of generated Kubernetes names, which avoids words.
 pub fn name_suffix(text: &str, length: usize) -> String {
     const ALPHABET: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";

@@ -70,6 +70,45 @@ impl Timings {
             Os::Linux => Duration::from_millis(400),
         })
     }
+
+    /// From `Restart-Computer` to the boot: with the start of the kubelet it makes the 10 s after which the
+    /// article's node reported again.
+    pub fn shutdown(self) -> Duration {
+        self.scaled(Duration::from_secs(5))
+    }
+
+    /// From a power-off to the boot. The article's node got its power back after 47 s and was never declared
+    /// unreachable; here it reports again 47 s after the power-off, within the node monitor's 50 s.
+    pub fn without_power(self) -> Duration {
+        self.scaled(Duration::from_secs(42))
+    }
+
+    /// From the boot to the start of containerd.
+    pub fn containerd_start(self) -> Duration {
+        self.scaled(Duration::from_secs(3))
+    }
+
+    /// From the boot to the start of the kubelet.
+    pub fn kubelet_start(self) -> Duration {
+        self.scaled(Duration::from_secs(5))
+    }
+
+    /// From the boot to the start of containerd and the kubelet on the article's hard disks, where both missed the
+    /// 45 s that the Service Control Manager grants.
+    pub fn slow_disk_start(self) -> Duration {
+        self.scaled(Duration::from_mins(15))
+    }
+
+    /// From the kubelet's return to that of the HostProcess pods, Calico's and kube-proxy's among them: 28 s after
+    /// `Restart-Computer`, a minute after the boot that follows a power-off.
+    pub fn host_process_restart(self, after_power_cut: bool) -> Duration {
+        self.scaled(Duration::from_secs(if after_power_cut { 55 } else { 18 }))
+    }
+
+    /// Between two attempts of a kubelet to remove a sandbox (the article's four in 26 s).
+    pub fn kill_retry(self) -> Duration {
+        self.scaled(Duration::from_secs(9))
+    }
 }
 
 #[cfg(test)]

@@ -1,10 +1,12 @@
 //! What runs where at this moment. The fake kubelets write it; exporters, metrics, Prometheus and logs read it.
 
+use super::machine::Machine;
 use crate::domain::object::Os;
 use crate::domain::{Name, Timestamp};
 use std::collections::{BTreeMap, HashSet};
 use std::net::Ipv4Addr;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use tokio::sync::watch;
 
 /// The word for an operating system in labels and specs.
 pub const fn os_name(os: Os) -> &'static str {
@@ -12,37 +14,6 @@ pub const fn os_name(os: Os) -> &'static str {
         Os::Windows => "windows",
         Os::Linux => "linux",
     }
-}
-
-/// The machine behind a node.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Machine {
-    /// Name of the Node object.
-    pub name: Name,
-    /// `InternalIP`.
-    pub address: Ipv4Addr,
-    /// Operating system.
-    pub os: Os,
-    /// Logical CPUs.
-    pub cpus: u32,
-    /// RAM in bytes.
-    pub memory_bytes: u64,
-    /// Commit limit in bytes: RAM plus page file; only Windows has one.
-    pub commit_limit_bytes: u64,
-    /// `status.nodeInfo.kernelVersion`.
-    pub kernel_version: Name,
-    /// `status.nodeInfo.bootID`: a counter on Windows, a UUID on Linux.
-    pub boot_id: Name,
-    /// When it booted.
-    pub booted_at: Timestamp,
-    /// When it joined the cluster: the creation time of its Node object, which a real API server overrides.
-    pub joined_at: Timestamp,
-    /// Runs the control plane.
-    pub control_plane: bool,
-    /// First three bytes of its pods' addresses.
-    pub pod_subnet: [u8; 3],
-    /// Most pods it takes.
-    pub max_pods: u32,
 }
 
 /// A pod whose containers run.
@@ -89,7 +60,7 @@ pub struct RunningContainer {
 
 #[derive(Default)]
 struct Inner {
-    machines: BTreeMap<Name, Arc<Machine>>,
+    machines: BTreeMap<Name, watch::Sender<Arc<Machine>>>,
     pods: BTreeMap<(Name, Name), Arc<RunningPod>>,
     addresses: HashSet<Ipv4Addr>,
 }
@@ -106,19 +77,40 @@ impl World {
         let world = Self::default();
         world.write().machines = machines
             .into_iter()
-            .map(|machine| (machine.name.clone(), Arc::new(machine)))
+            .map(|machine| (machine.name.clone(), watch::Sender::new(Arc::new(machine))))
             .collect();
         world
     }
 
-    /// The machine of a node.
+    /// The machine of a node, as it stands now.
     pub fn machine(&self, name: &str) -> Option<Arc<Machine>> {
-        self.read().machines.get(name).cloned()
+        let inner = self.read();
+        inner
+            .machines
+            .get(name)
+            .map(|machine| Arc::clone(&machine.borrow()))
     }
 
-    /// All machines, by name.
+    /// All machines, by name, as they stand now.
     pub fn machines(&self) -> Vec<Arc<Machine>> {
-        self.read().machines.values().cloned().collect()
+        let inner = self.read();
+        inner
+            .machines
+            .values()
+            .map(|machine| Arc::clone(&machine.borrow()))
+            .collect()
+    }
+
+    /// The machine of a node, now and whenever it changes.
+    pub fn follow(&self, name: &str) -> Option<watch::Receiver<Arc<Machine>>> {
+        self.read().machines.get(name).map(watch::Sender::subscribe)
+    }
+
+    /// Changes the machine of a node, and tells all who follow it.
+    pub fn change(&self, name: &str, change: impl FnOnce(&mut Machine)) {
+        if let Some(machine) = self.read().machines.get(name) {
+            machine.send_modify(|machine| change(Arc::make_mut(machine)));
+        }
     }
 
     /// All running pods, by namespace and name.
@@ -143,9 +135,7 @@ impl World {
 
     /// A pod's containers run from now on.
     pub fn started(&self, pod: RunningPod) {
-        let mut inner = self.write();
-        inner.addresses.insert(pod.address);
-        inner
+        self.write()
             .pods
             .insert((pod.namespace.clone(), pod.name.clone()), Arc::new(pod));
     }
@@ -154,10 +144,8 @@ impl World {
     pub fn stopped(&self, namespace: &str, name: &str, uid: &str) {
         let mut inner = self.write();
         let key = (namespace.into(), name.into());
-        if inner.pods.get(&key).is_some_and(|pod| &*pod.uid == uid)
-            && let Some(pod) = inner.pods.remove(&key)
-        {
-            inner.addresses.remove(&pod.address);
+        if inner.pods.get(&key).is_some_and(|pod| &*pod.uid == uid) {
+            inner.pods.remove(&key);
         }
     }
 
@@ -177,6 +165,11 @@ impl World {
         self.write().addresses.insert(address);
     }
 
+    /// Marks an address as free again.
+    pub fn release_address(&self, address: Ipv4Addr) {
+        self.write().addresses.remove(&address);
+    }
+
     fn read(&self) -> RwLockReadGuard<'_, Inner> {
         self.inner.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -190,6 +183,7 @@ impl World {
 pub(super) mod tests {
     use super::*;
     use crate::lab::article::machines;
+    use crate::lab::machine::Stage;
     use chrono::{TimeDelta, Utc};
 
     /// A running pod of hello-win as the article has it.
@@ -216,19 +210,33 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_pod_that_stopped_frees_its_address_and_a_successor_of_the_same_name_stays() {
+    fn a_pod_that_stopped_leaves_a_successor_of_the_same_name_alone() {
         let world = World::new(machines(Utc::now()));
-        let machine = world.machine("k8s-lab-win-1").unwrap();
-        let address = world.take_address(&machine).unwrap();
-        let pod = RunningPod {
-            address,
-            ..hello_win()
-        };
-        world.started(pod);
+        world.started(hello_win());
         world.stopped("win-demo", "hello-win-759c899954-tq5nc", "another-uid");
         assert_eq!(world.pods_on("k8s-lab-win-1").len(), 1);
         world.stopped("win-demo", "hello-win-759c899954-tq5nc", "u");
         assert!(world.pods().is_empty());
-        assert_eq!(world.take_address(&machine), Some(address));
+    }
+
+    #[test]
+    fn an_address_is_given_to_one_pod_at_a_time() {
+        let world = World::new(machines(Utc::now()));
+        let machine = world.machine("k8s-lab-win-1").unwrap();
+        let first = world.take_address(&machine).unwrap();
+        assert_ne!(world.take_address(&machine), Some(first));
+        world.release_address(first);
+        assert_eq!(world.take_address(&machine), Some(first));
+    }
+
+    #[test]
+    fn whoever_follows_a_machine_sees_its_change() {
+        let world = World::new(machines(Utc::now()));
+        let mut machine = world.follow("k8s-lab-win-1").unwrap();
+        assert_eq!(machine.borrow_and_update().stage, Stage::Up);
+        world.change("k8s-lab-win-1", |machine| machine.stage = Stage::Down);
+        assert!(machine.has_changed().unwrap());
+        assert_eq!(machine.borrow().stage, Stage::Down);
+        assert_eq!(world.machine("k8s-lab-win-1").unwrap().stage, Stage::Down);
     }
 }

@@ -9,5 +9,6 @@
 
 mod bad_input;
 mod figures;
+mod lab_verbs;
 mod operator;
 mod usage;

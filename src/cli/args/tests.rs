@@ -77,6 +77,9 @@ fn what_does_not_fit_together_is_refused_wherever_it_stands() {
         ("demo --serve", "--kubeconfig"),
         ("demo --kubeconfig f", "--kubeconfig"),
         ("lab attach", "--kubeconfig"),
+        ("lab reboot", "NODE"),
+        ("lab crash k8s-lab-win-1 --read-only", "--read-only"),
+        ("lab attach --kubeconfig f --read-only", "--read-only"),
         ("--prometheus-user me nodes", "--prometheus-password-file"),
         ("nodes --prometheus-token-file f", "--prometheus"),
         (
@@ -93,5 +96,22 @@ fn what_does_not_fit_together_is_refused_wherever_it_stands() {
     ] {
         let error = typed(line).expect_err(line);
         assert!(error.contains(said), "{line}: {error}");
+    }
+}
+
+#[test]
+fn each_verb_of_the_lab_names_a_node() {
+    let of = NodeArgs {
+        node: "k8s-lab-win-1".to_owned(),
+    };
+    for (verb, command) in [
+        ("reboot", LabCommand::Reboot(of.clone())),
+        ("update", LabCommand::Update(of.clone())),
+        ("crash", LabCommand::Crash(of.clone())),
+        ("slow-disk", LabCommand::SlowDisk(of.clone())),
+        ("stuck", LabCommand::Stuck(of)),
+    ] {
+        let line = parsed(&format!("--kubeconfig lab.yaml lab {verb} k8s-lab-win-1"));
+        assert_eq!(line.command, Some(Command::Lab(command)));
     }
 }

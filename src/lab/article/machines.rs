@@ -3,7 +3,7 @@
 use super::{MASTER, NODE_1, NODE_2, WINDOWS_NODE};
 use crate::domain::Timestamp;
 use crate::domain::object::Os;
-use crate::lab::world::Machine;
+use crate::lab::machine::{Armed, Boot, Machine, Stage};
 use chrono::TimeDelta;
 use std::net::Ipv4Addr;
 
@@ -23,13 +23,13 @@ pub fn machines(now: Timestamp) -> Vec<Machine> {
             cpus: 4,
             memory_bytes: 8 * GIB,
             commit_limit_bytes: 16 * GIB,
-            kernel_version: "10.0.26100.33438".into(),
-            boot_id: "11".into(),
-            booted_at: now - TimeDelta::hours(14),
             joined_at: now - TimeDelta::hours(13),
             control_plane: false,
             pod_subnet: [172, 21, 41],
             max_pods: 40,
+            boot: Boot::proper("11", "10.0.26100.33438", now - TimeDelta::hours(14)),
+            stage: Stage::Up,
+            armed: Armed::default(),
         },
     ]
 }
@@ -42,12 +42,12 @@ fn linux(name: &str, last_byte: u8, subnet: u8, now: Timestamp, boot_id: &str) -
         cpus: 4,
         memory_bytes: 8 * GIB,
         commit_limit_bytes: 0,
-        kernel_version: "6.12.48+deb13-amd64".into(),
-        boot_id: boot_id.into(),
-        booted_at: now - TimeDelta::days(3),
         joined_at: now - TimeDelta::hours(if name == MASTER { 15 } else { 14 }),
         control_plane: name == MASTER,
         pod_subnet: [172, 21, subnet],
         max_pods: 110,
+        boot: Boot::proper(boot_id, "6.12.48+deb13-amd64", now - TimeDelta::days(3)),
+        stage: Stage::Up,
+        armed: Armed::default(),
     }
 }

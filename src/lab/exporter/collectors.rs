@@ -102,7 +102,7 @@ pub(super) fn about_itself(chosen: &[&Collector], text: &mut Exposition) {
 
 fn cpu(scene: &Scene<'_>, text: &mut Exposition) {
     let cores = scene.machine.cpus;
-    let up = seconds_since_epoch(scene.at) - seconds_since_epoch(scene.machine.booted_at);
+    let up = seconds_since_epoch(scene.at) - seconds_since_epoch(scene.machine.boot.at);
     let busy = figures::node_busy_seconds(scene.machine, scene.at) / f64::from(cores);
     text.gauge(
         "windows_cpu_logical_processor",
@@ -198,7 +198,7 @@ fn memory(scene: &Scene<'_>, text: &mut Exposition) {
         "Physical memory on the reserve standby lists (StandbyCacheReserveBytes)",
         available * 0.2,
     );
-    let up = seconds_since_epoch(scene.at) - seconds_since_epoch(scene.machine.booted_at);
+    let up = seconds_since_epoch(scene.at) - seconds_since_epoch(scene.machine.boot.at);
     let mut counter = |name, help, per_second: f64| text.counter(name, help).value((up * per_second).floor());
     counter(
         "windows_memory_page_faults_total",
@@ -232,9 +232,10 @@ fn os(scene: &Scene<'_>, text: &mut Exposition) {
     .sample(&[("domain", ""), ("fqdn", &host), ("hostname", &host)], 1.0);
     let (version, revision) = scene
         .machine
+        .boot
         .kernel_version
         .rsplit_once('.')
-        .unwrap_or((&scene.machine.kernel_version, ""));
+        .unwrap_or((&scene.machine.boot.kernel_version, ""));
     let mut parts = version.split('.');
     let mut part = || parts.next().unwrap_or_default();
     let (major, minor, build) = (part(), part(), part());
@@ -257,7 +258,7 @@ fn os(scene: &Scene<'_>, text: &mut Exposition) {
 }
 
 fn system(scene: &Scene<'_>, text: &mut Exposition) {
-    let boot = seconds_since_epoch(scene.machine.booted_at).floor();
+    let boot = seconds_since_epoch(scene.machine.boot.at).floor();
     let up = seconds_since_epoch(scene.at) - boot;
     text.gauge(
         "windows_system_boot_time_timestamp",
@@ -289,7 +290,7 @@ const DISK_BYTES: f64 = 63_769_128_960.0;
 const DISK_FREE_BYTES: f64 = 27_380_416_512.0;
 
 fn logical_disk(scene: &Scene<'_>, text: &mut Exposition) {
-    let up = seconds_since_epoch(scene.at) - seconds_since_epoch(scene.machine.booted_at);
+    let up = seconds_since_epoch(scene.at) - seconds_since_epoch(scene.machine.boot.at);
     let volume = [("volume", "C:")];
     text.gauge(
         "windows_logical_disk_info",
@@ -329,7 +330,7 @@ fn logical_disk(scene: &Scene<'_>, text: &mut Exposition) {
 }
 
 fn physical_disk(scene: &Scene<'_>, text: &mut Exposition) {
-    let up = seconds_since_epoch(scene.at) - seconds_since_epoch(scene.machine.booted_at);
+    let up = seconds_since_epoch(scene.at) - seconds_since_epoch(scene.machine.boot.at);
     let disk = [("disk", "0")];
     text.counter(
         "windows_physical_disk_read_bytes_total",
@@ -344,7 +345,7 @@ fn physical_disk(scene: &Scene<'_>, text: &mut Exposition) {
 }
 
 fn net(scene: &Scene<'_>, text: &mut Exposition) {
-    let up = seconds_since_epoch(scene.at) - seconds_since_epoch(scene.machine.booted_at);
+    let up = seconds_since_epoch(scene.at) - seconds_since_epoch(scene.machine.boot.at);
     // the performance counter's spelling: no parentheses
     let nic = "vEthernet [Ethernet]";
     let address = scene.machine.address.to_string();

@@ -10,7 +10,9 @@ pub use container::who;
 pub use exposition::{Exposition, Family, Sample};
 
 use crate::domain::Timestamp;
-use crate::lab::world::{Machine, RunningPod, World};
+use crate::lab::machine::{Machine, Stage};
+use crate::lab::off::silent_below;
+use crate::lab::world::{RunningPod, World};
 use axum::Router;
 use axum::extract::{RawQuery, State};
 use axum::http::{StatusCode, header};
@@ -57,16 +59,17 @@ struct Exporter {
     node: Arc<str>,
 }
 
-/// The exporter's HTTP service on this node.
+/// The exporter's HTTP service on this node, while its HostProcess pods run.
 pub fn router(world: World, node: &str) -> Router {
-    Router::new()
+    let routes = Router::new()
         .route("/metrics", get(metrics))
         .route("/health", get(|| async { r#"{"status":"ok"}"# }))
         .route("/version", get(version))
         .with_state(Exporter {
-            world,
+            world: world.clone(),
             node: node.into(),
-        })
+        });
+    silent_below(Stage::Up, routes, world, node)
 }
 
 async fn version() -> impl IntoResponse {

@@ -2,21 +2,51 @@
 
 use super::Scene;
 use super::exposition::Exposition;
+use crate::domain::Timestamp;
 use crate::domain::measurement::ServiceState;
 use crate::lab::figures::seconds_since_epoch;
-use chrono::TimeDelta;
+use crate::lab::machine::Boot;
 
-/// Services of the node: name, display name, start mode, seconds from boot to its process (`None`: stopped).
-const SERVICES: [(&str, &str, &str, Option<i64>); 8] = [
-    ("containerd", "containerd", "auto", Some(3)),
-    ("eventlog", "Windows Event Log", "auto", Some(1)),
-    ("hns", "Host Network Service", "manual", Some(4)),
-    ("kubelet", "kubelet", "auto", Some(5)),
-    ("LanmanWorkstation", "Workstation", "auto", Some(2)),
-    ("vmcompute", "Hyper-V Host Compute Service", "manual", Some(2)),
-    ("W32Time", "Windows Time", "auto", Some(2)),
-    ("wuauserv", "Windows Update", "manual", None),
+/// With what a service starts.
+#[derive(Clone, Copy, PartialEq)]
+enum Started {
+    /// With the operating system.
+    System,
+    /// With containerd.
+    Containerd,
+    /// With the kubelet.
+    Kubelet,
+    /// When somebody needs it, and nobody does.
+    Never,
+}
+
+/// Services of the node: name, display name, start mode, start.
+const SERVICES: [(&str, &str, &str, Started); 8] = [
+    ("containerd", "containerd", "auto", Started::Containerd),
+    ("eventlog", "Windows Event Log", "auto", Started::System),
+    ("hns", "Host Network Service", "manual", Started::Containerd),
+    ("kubelet", "kubelet", "auto", Started::Kubelet),
+    ("LanmanWorkstation", "Workstation", "auto", Started::System),
+    (
+        "vmcompute",
+        "Hyper-V Host Compute Service",
+        "manual",
+        Started::System,
+    ),
+    ("W32Time", "Windows Time", "auto", Started::System),
+    ("wuauserv", "Windows Update", "manual", Started::Never),
 ];
+
+impl Started {
+    fn at(self, boot: &Boot) -> Option<Timestamp> {
+        match self {
+            Self::System => Some(boot.at),
+            Self::Containerd => Some(boot.containerd_at),
+            Self::Kubelet => Some(boot.kubelet_at),
+            Self::Never => None,
+        }
+    }
+}
 
 pub(super) fn write(scene: &Scene<'_>, text: &mut Exposition) {
     let info = text.gauge(
@@ -36,8 +66,7 @@ pub(super) fn write(scene: &Scene<'_>, text: &mut Exposition) {
     }
     let process = text.gauge("windows_service_process", "Process of started service.");
     for (position, (name, _, _, started)) in (1_u32..).zip(SERVICES) {
-        if let Some(seconds) = started {
-            let created = scene.machine.booted_at + TimeDelta::seconds(seconds);
+        if let Some(created) = started.at(&scene.machine.boot) {
             process.sample(
                 &[
                     ("name", name),
@@ -61,10 +90,10 @@ pub(super) fn write(scene: &Scene<'_>, text: &mut Exposition) {
     }
     let states = text.gauge("windows_service_state", "The state of the service (State)");
     for (name, _, _, started) in SERVICES {
-        let own = if started.is_some() {
-            ServiceState::Running
-        } else {
+        let own = if started == Started::Never {
             ServiceState::Stopped
+        } else {
+            ServiceState::Running
         };
         for state in ServiceState::ALL {
             states.sample(

@@ -2,7 +2,8 @@
 
 use crate::domain::Name;
 use crate::domain::quantity;
-use k8s_openapi::api::core::v1::{Container, Pod};
+use k8s_openapi::api::core::v1::{Container, Pod, Probe};
+use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -30,10 +31,22 @@ pub struct PodFacts {
 pub struct ContainerFacts {
     pub name: Name,
     pub image: Name,
-    /// Has a startup or readiness probe, so that running is not ready yet.
-    pub probed: bool,
+    pub startup: Option<ProbeFacts>,
+    pub readiness: Option<ProbeFacts>,
+    pub liveness: Option<ProbeFacts>,
     pub memory_limit_bytes: Option<u64>,
     pub cpu_limit_millicores: Option<u64>,
+}
+
+/// A probe as the kubelet performs it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProbeFacts {
+    /// Port and path of an HTTP probe; others do not need the pod's network.
+    pub http: Option<(u16, Name)>,
+    /// Seconds between two probes.
+    pub period_seconds: u32,
+    /// Failures in a row that count.
+    pub failures: u32,
 }
 
 impl PodFacts {
@@ -76,7 +89,9 @@ impl PodFacts {
 
     /// Whether a container has to be probed before the pod is ready.
     pub fn probed(&self) -> bool {
-        self.containers.iter().any(|container| container.probed)
+        self.containers
+            .iter()
+            .any(|container| container.startup.is_some() || container.readiness.is_some())
     }
 }
 
@@ -86,14 +101,49 @@ impl ContainerFacts {
             let limits = container.resources.as_ref()?.limits.as_ref()?;
             limits.get(name).map(|quantity| quantity.0.as_str())
         };
+        let probe = |probe: Option<&Probe>| probe.map(|probe| ProbeFacts::of(probe, container));
         Self {
             name: container.name.as_str().into(),
             image: container.image.as_deref().unwrap_or_default().into(),
-            probed: container.startup_probe.is_some() || container.readiness_probe.is_some(),
+            startup: probe(container.startup_probe.as_ref()),
+            readiness: probe(container.readiness_probe.as_ref()),
+            liveness: probe(container.liveness_probe.as_ref()),
             memory_limit_bytes: limit("memory").and_then(|text| quantity::bytes(text).ok()),
             cpu_limit_millicores: limit("cpu").and_then(|text| quantity::millicores(text).ok()),
         }
     }
+}
+
+impl ProbeFacts {
+    fn of(probe: &Probe, container: &Container) -> Self {
+        let http = probe.http_get.as_ref().and_then(|get| {
+            let port = port_number(&get.port, container)?;
+            Some((port, get.path.as_deref().unwrap_or("/").into()))
+        });
+        // the API's defaults
+        let or = |number: Option<i32>, default| number.and_then(|n| u32::try_from(n).ok()).unwrap_or(default);
+        Self {
+            http,
+            period_seconds: or(probe.period_seconds, 10),
+            failures: or(probe.failure_threshold, 3),
+        }
+    }
+}
+
+/// The number behind a port that may be a name.
+fn port_number(port: &IntOrString, container: &Container) -> Option<u16> {
+    let number = match port {
+        IntOrString::Int(number) => *number,
+        IntOrString::String(name) => {
+            container
+                .ports
+                .iter()
+                .flatten()
+                .find(|port| port.name.as_deref() == Some(name))?
+                .container_port
+        }
+    };
+    u16::try_from(number).ok()
 }
 
 fn pre_stop_seconds(container: &Container) -> u64 {
@@ -127,6 +177,12 @@ pub(super) mod tests {
         let facts = PodFacts::of(&article_pod("hello-win")).unwrap();
         assert_eq!(&*facts.app, "hello-win");
         assert!(facts.probed());
+        let startup = ProbeFacts {
+            http: Some((8080, "/healthz".into())),
+            period_seconds: 2,
+            failures: 30,
+        };
+        assert_eq!(facts.containers[0].startup, Some(startup));
         assert_eq!(facts.pre_stop_seconds, 5);
         assert_eq!(facts.containers[0].memory_limit_bytes, Some(268_435_456));
         assert_eq!(facts.deletion_grace_seconds, None);

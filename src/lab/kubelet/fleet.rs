@@ -1,24 +1,27 @@
-//! All fake kubelets of a lab: registration, heartbeats, and one watch on pods that hands each pod to its life.
+//! All fake kubelets of a lab: registration, one watch on nodes that hands each request to its station, and one
+//! watch on pods that hands each pod to its life.
 
 use super::facts::PodFacts;
 use super::life::Life;
-use super::node_object::{healthy_conditions, lease_object, lease_path, node_object, node_status};
+use super::means::{Means, WRITES};
+use super::node_object::{lease_object, node_object};
+use super::station::Station;
 use crate::domain::Name;
-use crate::lab::client::{LabClient, Merge, ObjectPath};
+use crate::lab::client::{LabClient, ObjectPath};
 use crate::lab::error::LabError;
-use crate::lab::text::{api_micro_time, unit};
+use crate::lab::machine::Machine;
+use crate::lab::play::{ASKED, annotation};
 use crate::lab::timings::Timings;
-use crate::lab::world::{Machine, World};
+use crate::lab::world::World;
 use chrono::Utc;
 use futures::{StreamExt, TryStreamExt, stream};
-use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::api::core::v1::{Node, Pod};
 use kube::Api;
 use kube::runtime::{WatchStreamExt, watcher};
-use serde_json::json;
 use std::collections::HashMap;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -36,16 +39,10 @@ pub struct Past {
 /// Pasts by namespace and name of the pod.
 pub type Pasts = HashMap<(Name, Name), Past>;
 
-/// Writes of all kubelets together that are under way at the same time.
-const WRITES: usize = 16;
-
 /// The kubelets of all machines of a world.
 pub struct Fleet {
-    client: LabClient,
-    world: World,
-    timings: Timings,
+    means: Means,
     pasts: Pasts,
-    writes: Arc<Semaphore>,
 }
 
 impl Fleet {
@@ -55,17 +52,15 @@ impl Fleet {
             world.keep_address(past.address);
         }
         Self {
-            client,
-            world,
-            timings,
+            means: Means::new(client, world, timings),
             pasts,
-            writes: Arc::new(Semaphore::new(WRITES)),
         }
     }
 
-    /// Registers every node, with its Lease. A node that exists already gets its status anew.
+    /// Registers every node, with its Lease. A node that exists already gets its status anew, and forgets what it
+    /// was asked to play.
     pub async fn register(&self) -> Result<(), LabError> {
-        stream::iter(self.world.machines())
+        stream::iter(self.means.world.machines())
             .map(|machine| self.register_one(machine))
             .buffer_unordered(WRITES)
             .try_collect()
@@ -74,34 +69,47 @@ impl Fleet {
 
     async fn register_one(&self, machine: Arc<Machine>) -> Result<(), LabError> {
         let now = Utc::now();
-        let node = match self.client.create(&node_object(&machine, now)).await {
+        let object = node_object(&machine, now);
+        match self.means.client.create(&object).await {
             Err(error) if error.has_status(409) => {
-                let path = ObjectPath::node(&machine.name);
-                self.client
-                    .patch_status(&path, Merge::Plain, &node_status(&machine, now))
-                    .await?
+                let station = self.station(&machine);
+                station.forget_requests().await?;
+                station.post_status(&machine).await?;
             }
-            other => other?,
-        };
+            other => drop(other?),
+        }
+        let node = self.means.client.get(&ObjectPath::node(&machine.name)).await?;
         let uid = node["metadata"]["uid"].as_str().unwrap_or_default();
-        self.client.ensure(&lease_object(&machine.name, uid, now)).await?;
+        let lease = lease_object(&machine.name, uid, now);
+        self.means.client.ensure(&lease).await?;
         Ok(())
+    }
+
+    fn station(&self, machine: &Machine) -> Station {
+        Station {
+            means: self.means.clone(),
+            node: machine.name.clone(),
+        }
     }
 
     /// Runs all kubelets until `cancel` fires.
     pub async fn run(mut self, cancel: CancellationToken) {
-        let mut heartbeats = JoinSet::new();
-        for machine in self.world.machines() {
-            heartbeats.spawn(beat(self.client.clone(), machine, self.timings));
+        let mut stations = JoinSet::new();
+        let mut requests = HashMap::new();
+        for machine in self.means.world.machines() {
+            let (sender, receiver) = watch::channel(None);
+            requests.insert(machine.name.clone(), sender);
+            stations.spawn(self.station(&machine).run(receiver));
         }
         tokio::select! {
             () = cancel.cancelled() => {}
+            () = hand_on_requests(self.means.client.kube().clone(), requests) => {}
             () = self.run_pods() => {}
         }
     }
 
     async fn run_pods(&mut self) {
-        let pods: Api<Pod> = Api::all(self.client.kube().clone());
+        let pods: Api<Pod> = Api::all(self.means.client.kube().clone());
         let config = watcher::Config::default().page_size(500);
         let mut changes = watcher(pods, config).default_backoff().boxed();
         let mut lives = Lives::default();
@@ -123,18 +131,12 @@ impl Fleet {
         if lives.known(&facts) {
             return;
         }
-        let Some(machine) = self.world.machine(&facts.node) else {
+        let Some(machine) = self.means.world.follow(&facts.node) else {
             return;
         };
-        let life = Life {
-            client: self.client.clone(),
-            world: self.world.clone(),
-            timings: self.timings,
-            machine,
-            past: self.pasts.remove(&(facts.namespace.clone(), facts.name.clone())),
-            writes: Arc::clone(&self.writes),
-        };
-        lives.begin(facts, life);
+        let past = self.pasts.remove(&(facts.namespace.clone(), facts.name.clone()));
+        let means = self.means.clone();
+        lives.begin(facts, |pod| Life::new(means, machine, pod, past));
     }
 }
 
@@ -163,12 +165,12 @@ impl Lives {
         true
     }
 
-    fn begin(&mut self, facts: PodFacts, life: Life) {
+    fn begin(&mut self, facts: PodFacts, life: impl FnOnce(watch::Receiver<PodFacts>) -> Life) {
         while self.tasks.try_join_next().is_some() {}
         let uid = facts.uid.clone();
         let (sender, receiver) = watch::channel(facts);
         self.pods.insert(uid, (self.list, sender));
-        self.tasks.spawn(life.live(receiver));
+        self.tasks.spawn(life(receiver).live());
     }
 
     fn vanished(&mut self, uid: Option<&str>) {
@@ -188,39 +190,27 @@ impl Lives {
     }
 }
 
-/// Renews the Lease of one node, and posts its status when it is due: every five minutes, and at once when
-/// the API server was not reachable, as it may have declared the node Unknown.
-async fn beat(client: LabClient, machine: Arc<Machine>, timings: Timings) {
-    let period = timings.lease_renewal();
-    let mut ticks = tokio::time::interval(period);
-    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    // not all nodes at the same moment
-    tokio::time::sleep(period.mul_f64(unit(&machine.name))).await;
-    let mut posted = tokio::time::Instant::now();
-    let mut interrupted = false;
-    loop {
-        ticks.tick().await;
-        let now = Utc::now();
-        let renewal = json!({"spec": {"renewTime": api_micro_time(now)}});
-        if let Err(error) = client
-            .patch(&lease_path(&machine.name), Merge::Plain, &renewal)
-            .await
-        {
-            tracing::debug!(node = %machine.name, %error, "the Lease is not renewed");
-            interrupted = true;
-            continue;
-        }
-        if interrupted || posted.elapsed() >= timings.node_status() {
-            let status = json!({"conditions": healthy_conditions(&machine, now)});
-            let path = ObjectPath::node(&machine.name);
-            if client
-                .patch_status(&path, Merge::Strategic, &status)
-                .await
-                .is_ok()
-            {
-                posted = tokio::time::Instant::now();
-                interrupted = false;
+/// Hands what the annotations of the nodes ask for to their stations.
+async fn hand_on_requests(client: kube::Client, stations: HashMap<Name, watch::Sender<Option<Name>>>) {
+    let nodes: Api<Node> = Api::all(client);
+    let mut changes = watcher(nodes, watcher::Config::default())
+        .default_backoff()
+        .boxed();
+    while let Some(change) = changes.next().await {
+        match change {
+            Ok(watcher::Event::InitApply(node) | watcher::Event::Apply(node)) => {
+                let name = node.metadata.name.as_deref().unwrap_or_default();
+                if let Some(station) = stations.get(name) {
+                    let asked: Option<Name> = annotation(&node, ASKED).map(Name::from);
+                    station.send_if_modified(|current| {
+                        let news = *current != asked;
+                        *current = asked;
+                        news
+                    });
+                }
             }
+            Ok(_) => {}
+            Err(error) => tracing::debug!(%error, "the watch of the lab's nodes starts again"),
         }
     }
 }

@@ -1,202 +1,295 @@
-//! The life of one pod on its node, as a story: accepted, created, running, ready, and when it is deleted,
-//! stopped and removed.
+//! The life of one pod on its node, as a story: accepted, created, running, ready, and when it is deleted, stopped and
+//! removed. When its machine goes down the containers die, and when the kubelet is back the pod is brought up again.
 
 use super::facts::PodFacts;
 use super::fleet::Past;
-use super::plan::{Plan, stopping};
-use super::status::{Addresses, Progress, container_id, pod_status, restarts_of};
-use crate::domain::Timestamp;
-use crate::lab::client::{LabClient, Merge, ObjectPath};
-use crate::lab::error::LabError;
-use crate::lab::timings::Timings;
-use crate::lab::world::{Machine, RunningContainer, RunningPod, World};
+use super::means::Means;
+use super::plan::Plan;
+use super::progress::{Containers, LastRun, Progress};
+use super::recorder::{Recorder, Severity};
+use crate::domain::Name;
+use crate::domain::object::Os;
+use crate::lab::machine::{Machine, Stage};
 use chrono::{TimeDelta, Utc};
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 
-/// Everything that a pod's life needs.
+/// A pod, and where it stands.
 pub struct Life {
-    pub client: LabClient,
-    pub world: World,
-    pub timings: Timings,
-    pub machine: Arc<Machine>,
+    pub(super) means: Means,
+    machine: watch::Receiver<Arc<Machine>>,
+    pod: watch::Receiver<PodFacts>,
     /// What the pod was before the lab began, if it was there.
-    pub past: Option<Past>,
-    /// Bounds the writes of all kubelets together.
-    pub writes: Arc<Semaphore>,
+    past: Option<Past>,
+    /// The boot of the machine in which it lives now.
+    boot: Name,
+    /// Its sandbox is older than that boot.
+    pub(super) survived_boot: bool,
+    pub(super) progress: Progress,
+    /// `None` while it has no sandbox.
+    pub(super) address: Option<Ipv4Addr>,
+    pub(super) events: Recorder,
 }
 
-/// Delay before a write that failed is tried again.
-const RETRY: Duration = Duration::from_millis(500);
+/// What ends a wait of a pod.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Interruption {
+    /// It was marked as deleted.
+    Deleted,
+    /// Its object is gone.
+    Vanished,
+    /// Its machine went down, or is down and up again already.
+    Cut,
+}
 
 impl Life {
-    /// Lives it until the pod is gone. `pod` follows the object; it closes when the object vanished.
-    pub async fn live(self, mut pod: watch::Receiver<PodFacts>) {
-        let facts = pod.borrow().clone();
-        self.run(&facts, &mut pod).await;
-        self.world.stopped(&facts.namespace, &facts.name, &facts.uid);
+    /// The life of the pod that `pod` follows; it closes when the object vanished.
+    pub fn new(
+        means: Means,
+        machine: watch::Receiver<Arc<Machine>>,
+        pod: watch::Receiver<PodFacts>,
+        past: Option<Past>,
+    ) -> Self {
+        let events = Recorder::of_pod(means.clone(), &pod.borrow());
+        Self {
+            means,
+            machine,
+            pod,
+            past,
+            boot: "".into(),
+            survived_boot: false,
+            progress: Progress::new(Utc::now()),
+            address: None,
+            events,
+        }
     }
 
-    async fn run(&self, facts: &PodFacts, pod: &mut watch::Receiver<PodFacts>) {
-        if !self.start(facts, pod).await && !self.deleted(pod).await {
+    /// Lives it until the pod is gone.
+    pub async fn live(mut self) {
+        loop {
+            let end = match self.kubelet_is_back().await {
+                Some(interruption) => interruption,
+                None if self.is_deleted() => {
+                    // deleted while its machine was down: containerd cleans up at its start
+                    self.remove().await;
+                    break;
+                }
+                None => match self.run().await {
+                    Interruption::Deleted => self.end().await,
+                    other => other,
+                },
+            };
+            if end != Interruption::Cut {
+                break;
+            }
+            self.lose_containers();
+        }
+        self.stop_containers();
+        self.leave_sandbox();
+    }
+
+    /// The facts of this moment.
+    pub(super) fn facts(&self) -> PodFacts {
+        self.pod.borrow().clone()
+    }
+
+    /// The machine at this moment.
+    pub(super) fn machine(&self) -> Arc<Machine> {
+        Arc::clone(&self.machine.borrow())
+    }
+
+    fn is_deleted(&self) -> bool {
+        self.pod.borrow().deletion_grace_seconds.is_some()
+    }
+
+    /// Waits for the kubelet, and notes in which boot that is.
+    async fn kubelet_is_back(&mut self) -> Option<Interruption> {
+        let Self { machine, pod, .. } = self;
+        let runs = machine.wait_for(|machine| machine.stage > Stage::Down);
+        let boot = tokio::select! {
+            machine = runs => machine.ok().map(|machine| machine.boot.id.clone()),
+            () = vanished(pod) => None,
+        };
+        let Some(boot) = boot else {
+            return Some(Interruption::Vanished);
+        };
+        self.survived_boot = self.address.is_some();
+        self.boot = boot;
+        None
+    }
+
+    /// Brings the containers up and keeps them running until something comes between.
+    async fn run(&mut self) -> Interruption {
+        if let Some(past) = self.past.take() {
+            self.continue_from(past).await;
+            return self.interruption().await;
+        }
+        if self.survived_boot {
+            self.report().await;
+            let facts = self.facts();
+            if facts.host_process {
+                return self.run_again_with_the_network().await;
+            }
+            let told = "Pod sandbox changed, it will be killed and re-created.";
+            self.events.tell(Severity::Normal, "SandboxChanged", told).await;
+        }
+        self.run_in_new_sandbox().await
+    }
+
+    /// Is what it was before the lab began.
+    async fn continue_from(&mut self, past: Past) {
+        let facts = self.facts();
+        let machine = self.machine();
+        let accepted_at = Utc::now() - TimeDelta::minutes(i64::from(past.age_minutes));
+        // HostProcess containers restarted with the node
+        let since = accepted_at.max(if past.restarts > 0 {
+            machine.boot.at + TimeDelta::seconds(28)
+        } else {
+            accepted_at
+        });
+        self.address = Some(if facts.host_network {
+            machine.address
+        } else {
+            past.address
+        });
+        self.progress = Progress {
+            accepted_at,
+            containers: Containers::ready(since),
+            restarts: past.restarts,
+            last_run: (past.restarts > 0)
+                // a restart of the node takes about that long
+                .then(|| LastRun::killed(accepted_at, since - TimeDelta::seconds(30))),
+        };
+        self.report().await;
+    }
+
+    /// The containers are gone with the machine. containerd will not know how they ended.
+    fn lose_containers(&mut self) {
+        self.stop_containers();
+        if let Some(started_at) = self.progress.containers.since() {
+            self.progress.last_run = Some(LastRun::lost(started_at, Utc::now()));
+        }
+        if self.progress.last_run.is_some() {
+            self.progress.containers = Containers::Dead;
+        }
+    }
+
+    /// HostProcess containers restart late, and the network with them.
+    async fn run_again_with_the_network(&mut self) -> Interruption {
+        if let Some(interruption) = self.whole_machine().await {
+            return interruption;
+        }
+        self.count_restart();
+        self.progress.containers = Containers::ready(Utc::now());
+        self.report().await;
+        self.interruption().await
+    }
+
+    /// The containers run once more, if they ran before.
+    fn count_restart(&mut self) {
+        if self.progress.last_run.is_none() {
             return;
         }
-        let stop = stopping(&pod.borrow(), self.machine.os, self.timings);
-        tokio::time::sleep(stop).await;
-        self.world.stopped(&facts.namespace, &facts.name, &facts.uid);
-        self.until_done("delete", facts, || async {
-            self.client
-                .delete(&path(facts), Some(0), &facts.uid)
-                .await
-                .map(drop)
-        })
-        .await;
+        let containers = self.pod.borrow().containers.len();
+        self.progress.restarts += u32::try_from(containers).unwrap_or(0);
     }
 
-    /// Brings the containers up. True when the pod was deleted meanwhile.
-    async fn start(&self, facts: &PodFacts, pod: &mut watch::Receiver<PodFacts>) -> bool {
-        let address = self.address(facts);
-        if let Some(past) = self.past {
-            let accepted_at = Utc::now() - TimeDelta::minutes(i64::from(past.age_minutes));
-            // HostProcess containers restarted with the node
-            let running_since = accepted_at.max(if past.restarts > 0 {
-                self.machine.booted_at + TimeDelta::seconds(28)
-            } else {
-                accepted_at
-            });
-            let progress = Progress {
-                accepted_at,
-                running_since: Some(running_since),
-                ready_since: Some(running_since),
-                restarts: past.restarts,
-            };
-            self.report(facts, progress, address).await;
-            return false;
-        }
-        let plan = Plan::of(facts, self.machine.os, self.timings);
-        let mut progress = Progress {
-            accepted_at: Utc::now(),
-            running_since: None,
-            ready_since: None,
-            restarts: 0,
-        };
-        self.report(facts, progress, address).await;
-        if self.deleted_within(plan.creation, pod).await {
-            return true;
-        }
-        progress.running_since = Some(Utc::now());
-        if !plan.readiness.is_zero() {
-            self.report(facts, progress, address).await;
-            if self.deleted_within(plan.readiness, pod).await {
-                return true;
-            }
-        }
-        progress.ready_since = Some(Utc::now());
-        self.report(facts, progress, address).await;
-        false
-    }
-
-    fn address(&self, facts: &PodFacts) -> Option<Ipv4Addr> {
-        if facts.host_network {
-            Some(self.machine.address)
-        } else if let Some(past) = self.past {
-            Some(past.address)
+    /// A new sandbox, and in it the containers. Whether it has a network is decided when it is created.
+    async fn run_in_new_sandbox(&mut self) -> Interruption {
+        let facts = self.facts();
+        let machine = self.machine();
+        let connected = facts.host_network || machine.os == Os::Linux || machine.stage == Stage::Up;
+        let old = self.address.take();
+        self.address = if facts.host_network {
+            Some(machine.address)
         } else {
-            self.world.take_address(&self.machine)
-        }
-    }
-
-    async fn report(&self, facts: &PodFacts, progress: Progress, address: Option<Ipv4Addr>) {
-        if let (Some(since), Some(address)) = (progress.running_since, address) {
-            self.world
-                .started(self.running(facts, since, address, progress.restarts));
-        }
-        let addresses = Addresses {
-            host: self.machine.address,
-            pod: address.filter(|_| progress.running_since.is_some()),
+            self.means.world.take_address(&machine)
         };
-        let status = pod_status(facts, progress, addresses);
-        self.until_done("report", facts, || async {
-            self.client
-                .patch_status(&path(facts), Merge::Plain, &status)
-                .await
-                .map(drop)
-        })
-        .await;
-    }
-
-    fn running(
-        &self,
-        facts: &PodFacts,
-        started_at: Timestamp,
-        address: Ipv4Addr,
-        restarts: u32,
-    ) -> RunningPod {
-        let containers = facts
-            .containers
-            .iter()
-            .enumerate()
-            .map(|(position, container)| RunningContainer {
-                name: container.name.clone(),
-                id: container_id(facts, &container.name, restarts_of(facts, position, restarts)).into(),
-                started_at,
-                image: container.image.clone(),
-                memory_limit_bytes: container.memory_limit_bytes,
-                cpu_limit_millicores: container.cpu_limit_millicores,
-            });
-        RunningPod {
-            namespace: facts.namespace.clone(),
-            name: facts.name.clone(),
-            uid: facts.uid.clone(),
-            node: facts.node.clone(),
-            os: self.machine.os,
-            app: facts.app.clone(),
-            host_process: facts.host_process,
-            labels: facts.labels.clone(),
-            address,
-            containers: containers.collect(),
+        self.free(old);
+        // Dead containers are told of until the new ones run.
+        if !self.survived_boot {
+            self.progress = Progress::new(Utc::now());
+            self.report().await;
         }
-    }
-
-    /// Waits until the pod is marked as deleted. False when it vanished without that.
-    async fn deleted(&self, pod: &mut watch::Receiver<PodFacts>) -> bool {
-        pod.wait_for(|facts| facts.deletion_grace_seconds.is_some())
-            .await
-            .is_ok()
-    }
-
-    async fn deleted_within(&self, time: Duration, pod: &mut watch::Receiver<PodFacts>) -> bool {
-        match tokio::time::timeout(time, self.deleted(pod)).await {
-            Ok(true) => true,
-            // it vanished: whoever waits for its deletion next learns that
-            Ok(false) | Err(_) => false,
+        let plan = Plan::of(&facts, machine.os, self.means.timings);
+        if let Some(interruption) = self.interrupted_within(plan.creation).await {
+            return interruption;
         }
-    }
-
-    /// Repeats a write until it succeeds or makes no sense any more, as a kubelet syncs a pod again.
-    async fn until_done<F>(&self, verb: &str, facts: &PodFacts, mut write: impl FnMut() -> F)
-    where
-        F: Future<Output = Result<(), LabError>>,
-    {
-        loop {
-            let permit = self.writes.acquire().await;
-            let result = write().await;
-            drop(permit);
-            match result {
-                Ok(()) => return,
-                // gone, or another pod has the name now
-                Err(error) if error.has_status(404) || error.has_status(409) => return,
-                Err(error) => {
-                    tracing::debug!(pod = %facts.name, %error, "cannot {verb} yet");
-                    tokio::time::sleep(RETRY).await;
-                }
+        if self.survived_boot {
+            self.count_restart();
+        }
+        if !connected && let Some(sick) = facts.needs_network() {
+            return self.run_unconnected(sick).await;
+        }
+        let since = Utc::now();
+        if !plan.readiness.is_zero() {
+            self.progress.containers = Containers::running(since);
+            self.report().await;
+            if let Some(interruption) = self.interrupted_within(plan.readiness).await {
+                return interruption;
             }
+        }
+        self.progress.containers = Containers::Running {
+            since,
+            ready_since: Some(Utc::now()),
+        };
+        self.report().await;
+        self.interruption().await
+    }
+
+    /// Waits for what ends this run.
+    pub(super) async fn interruption(&mut self) -> Interruption {
+        let Self {
+            machine, pod, boot, ..
+        } = self;
+        tokio::select! {
+            () = cut(machine, boot) => Interruption::Cut,
+            deleted = pod.wait_for(|facts| facts.deletion_grace_seconds.is_some()) => {
+                if deleted.is_ok() { Interruption::Deleted } else { Interruption::Vanished }
+            }
+        }
+    }
+
+    /// Waits, unless something comes between.
+    pub(super) async fn interrupted_within(&mut self, time: Duration) -> Option<Interruption> {
+        tokio::time::timeout(time, self.interruption()).await.ok()
+    }
+
+    /// Waits as a deleted pod waits: only its machine or its vanishing come between.
+    pub(super) async fn stopped_within(&mut self, time: Duration) -> Option<Interruption> {
+        let Self {
+            machine, pod, boot, ..
+        } = self;
+        tokio::select! {
+            () = tokio::time::sleep(time) => None,
+            () = cut(machine, boot) => Some(Interruption::Cut),
+            () = vanished(pod) => Some(Interruption::Vanished),
+        }
+    }
+
+    /// Waits until everything on the machine runs, unless something comes between.
+    async fn whole_machine(&mut self) -> Option<Interruption> {
+        let mut machine = self.machine.clone();
+        tokio::select! {
+            // a machine that nobody plays any more is cut for good
+            whole = machine.wait_for(|machine| machine.stage == Stage::Up) => {
+                whole.is_err().then_some(Interruption::Cut)
+            }
+            interruption = self.interruption() => Some(interruption),
         }
     }
 }
 
-fn path(facts: &PodFacts) -> ObjectPath {
-    ObjectPath::pod(&facts.namespace, &facts.name)
+/// Waits until the machine is down, or up in another boot.
+async fn cut(machine: &mut watch::Receiver<Arc<Machine>>, boot: &Name) {
+    let gone = machine.wait_for(|machine| machine.stage == Stage::Down || machine.boot.id != *boot);
+    // The sender lives as long as the world, which every life holds.
+    let _ = gone.await;
+}
+
+/// Waits until the pod's object is gone.
+async fn vanished(pod: &mut watch::Receiver<PodFacts>) {
+    while pod.changed().await.is_ok() {}
 }

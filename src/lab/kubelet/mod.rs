@@ -1,13 +1,21 @@
-//! Fake kubelets: they register their nodes, renew Leases, run pods and serve logs. All of them live in one
-//! task with one watch on pods, so that five hundred cost as little as four.
+//! Fake kubelets: they register their nodes, renew Leases, run pods, serve logs and restart when they are asked to.
+//! All of them live in one task with one watch on nodes and one on pods, so that five hundred cost as little as four.
 
+mod ending;
 mod facts;
 mod fleet;
 mod life;
 pub mod logs;
+mod means;
 pub mod node_object;
 mod plan;
+mod progress;
+mod recorder;
+mod report;
+mod restart;
 pub mod server;
+mod station;
 mod status;
+mod unconnected;
 
 pub use fleet::{Fleet, Past, Pasts};

@@ -4,8 +4,9 @@ use crate::domain::Timestamp;
 use crate::domain::object::Os;
 use crate::lab::article::{VERSION, WINDOWS_BUILD};
 use crate::lab::client::ObjectPath;
-use crate::lab::text::{api_micro_time, api_time, hex64};
-use crate::lab::world::{Machine, os_name};
+use crate::lab::machine::Machine;
+use crate::lab::text::{api_micro_time, api_time, hex64, uuid};
+use crate::lab::world::os_name;
 use serde_json::{Value, json};
 
 /// Port of the kubelet API.
@@ -48,12 +49,12 @@ pub fn node_object(machine: &Machine, now: Timestamp) -> Value {
             },
         },
         "spec": {"podCIDR": format!("{a}.{b}.{c}.0/24"), "podCIDRs": [format!("{a}.{b}.{c}.0/24")], "taints": taints},
-        "status": node_status(machine, now),
+        "status": node_status(machine, &healthy_conditions(&json!([]), machine.boot.at, now)),
     })
 }
 
-/// The status of a healthy node.
-pub fn node_status(machine: &Machine, now: Timestamp) -> Value {
+/// The status of a node, with these conditions.
+pub fn node_status(machine: &Machine, conditions: &Value) -> Value {
     let reserved = match machine.os {
         Os::Windows => WINDOWS_EVICTION_BYTES,
         Os::Linux => LINUX_EVICTION_BYTES,
@@ -73,13 +74,13 @@ pub fn node_status(machine: &Machine, now: Timestamp) -> Value {
         ],
         "capacity": amounts(machine.memory_bytes),
         "allocatable": amounts(machine.memory_bytes.saturating_sub(reserved)),
-        "conditions": healthy_conditions(machine, now),
+        "conditions": conditions,
         "daemonEndpoints": {"kubeletEndpoint": {"Port": KUBELET_PORT}},
         "nodeInfo": {
             "architecture": "amd64",
-            "bootID": machine.boot_id,
+            "bootID": machine.boot.id,
             "containerRuntimeVersion": "containerd://2.2.2",
-            "kernelVersion": machine.kernel_version,
+            "kernelVersion": machine.boot.kernel_version,
             "kubeProxyVersion": "",
             "kubeletVersion": VERSION,
             "machineID": if machine.os == Os::Windows {
@@ -98,13 +99,22 @@ pub fn node_status(machine: &Machine, now: Timestamp) -> Value {
     })
 }
 
-/// The conditions that a healthy kubelet posts.
-pub fn healthy_conditions(machine: &Machine, now: Timestamp) -> Value {
+/// The conditions that a healthy kubelet posts at `now`. One that the API server knows (`known`) with the same
+/// status keeps its transition time: a node that restarts fast enough was Ready all the time. The others turned at
+/// `since`.
+pub fn healthy_conditions(known: &Value, since: Timestamp, now: Timestamp) -> Value {
     let condition = |kind: &str, status: &str, reason: &str, message: &str| {
+        let turned = known
+            .as_array()
+            .into_iter()
+            .flatten()
+            .find(|known| known["type"] == kind && known["status"] == status)
+            .and_then(|known| known["lastTransitionTime"].as_str())
+            .map_or_else(|| api_time(since), str::to_owned);
         json!({
             "type": kind, "status": status, "reason": reason, "message": message,
             "lastHeartbeatTime": api_time(now),
-            "lastTransitionTime": api_time(machine.booted_at),
+            "lastTransitionTime": turned,
         })
     };
     json!([
@@ -151,19 +161,6 @@ fn images(os: Os) -> Value {
             image("ghcr.io/example/hello:1.3", 7_100_000),
         ]),
     }
-}
-
-fn uuid(name: &str) -> String {
-    let hex = hex64(name);
-    let part = |from, to| hex.get(from..to).unwrap_or_default();
-    format!(
-        "{}-{}-{}-{}-{}",
-        part(0, 8),
-        part(8, 12),
-        part(12, 16),
-        part(16, 20),
-        part(20, 32)
-    )
 }
 
 /// The Lease of a node.
@@ -213,5 +210,21 @@ mod tests {
         assert_eq!(status["capacity"]["memory"], "8388608Ki");
         // 500 MiB less for pods than the node has
         assert_eq!(status["allocatable"]["memory"], "7876608Ki");
+    }
+    #[test]
+    fn a_condition_turns_only_when_its_status_changes() {
+        let now = Utc::now();
+        let known = json!([
+            {"type": "Ready", "status": "Unknown", "lastTransitionTime": "2026-11-07T14:05:06Z"},
+            {"type": "DiskPressure", "status": "False", "lastTransitionTime": "2026-11-07T10:00:00Z"},
+        ]);
+        let conditions = healthy_conditions(&known, now, now);
+        let turned = |kind: &str| {
+            let all = conditions.as_array().unwrap();
+            let condition = all.iter().find(|condition| condition["type"] == kind).unwrap();
+            condition["lastTransitionTime"].as_str().unwrap().to_owned()
+        };
+        assert_eq!(turned("DiskPressure"), "2026-11-07T10:00:00Z");
+        assert_eq!(turned("Ready"), api_time(now));
     }
 }

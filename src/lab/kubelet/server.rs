@@ -2,6 +2,8 @@
 
 use super::logs::Log;
 use crate::domain::Timestamp;
+use crate::lab::machine::Stage;
+use crate::lab::off::silent_below;
 use crate::lab::world::{RunningPod, World};
 use axum::Router;
 use axum::body::Body;
@@ -15,12 +17,13 @@ use serde::Deserialize;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The kubelet API of all nodes of `world`; a pod is found by its name.
-pub fn router(world: World) -> Router {
-    Router::new()
+/// The kubelet API of a node, while its kubelet runs.
+pub fn router(world: World, node: &str) -> Router {
+    let routes = Router::new()
         .route("/containerLogs/{namespace}/{pod}/{container}", get(logs))
         .route("/healthz", get(|| async { "ok" }))
-        .with_state(world)
+        .with_state(world.clone());
+    silent_below(Stage::Reporting, routes, world, node)
 }
 
 #[derive(Debug, Deserialize)]

@@ -1,23 +1,11 @@
 //! The status that a kubelet reports of a pod.
 
 use super::facts::{ContainerFacts, PodFacts};
+use super::progress::{Containers, LastRun, Progress};
 use crate::domain::Timestamp;
 use crate::lab::text::{api_time, hex64};
 use serde_json::{Value, json};
 use std::net::Ipv4Addr;
-
-/// How far a pod is.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Progress {
-    /// When the pod was accepted by the kubelet.
-    pub accepted_at: Timestamp,
-    /// When its containers started; `None` while they are created.
-    pub running_since: Option<Timestamp>,
-    /// When it became ready.
-    pub ready_since: Option<Timestamp>,
-    /// Restarts of all containers together.
-    pub restarts: u32,
-}
 
 /// Addresses in a pod's status.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -45,8 +33,13 @@ pub fn restarts_of(pod: &PodFacts, position: usize, restarts: u32) -> u32 {
 
 /// The whole status.
 pub fn pod_status(pod: &PodFacts, progress: Progress, addresses: Addresses) -> Value {
-    let started = progress.running_since.is_some();
-    let ready = progress.ready_since.is_some();
+    let running_since = progress.containers.since();
+    let ready_since = progress.containers.ready_since();
+    let has_sandbox = !matches!(
+        progress.containers,
+        Containers::Creating | Containers::Dead | Containers::Ended
+    );
+    let began = running_since.is_some() || progress.last_run.is_some();
     let condition = |kind: &str, holds: bool, since: Timestamp| {
         json!({
             "type": kind,
@@ -58,15 +51,16 @@ pub fn pod_status(pod: &PodFacts, progress: Progress, addresses: Addresses) -> V
     let mut conditions = vec![
         condition(
             "PodReadyToStartContainers",
-            started,
-            progress.running_since.unwrap_or(progress.accepted_at),
+            has_sandbox,
+            running_since.unwrap_or(progress.accepted_at),
         ),
         condition("Initialized", true, progress.accepted_at),
     ];
     for kind in ["Ready", "ContainersReady"] {
-        let since = progress.ready_since.unwrap_or(progress.accepted_at);
-        let mut readiness = condition(kind, ready, since);
-        if !ready {
+        let lost_at = progress.last_run.map(|run| run.finished_at);
+        let since = ready_since.or(lost_at).unwrap_or(progress.accepted_at);
+        let mut readiness = condition(kind, ready_since.is_some(), since);
+        if ready_since.is_none() {
             let names: Vec<_> = pod.containers.iter().map(|container| &*container.name).collect();
             readiness["reason"] = "ContainersNotReady".into();
             readiness["message"] = format!("containers with unready status: [{}]", names.join(" ")).into();
@@ -80,7 +74,7 @@ pub fn pod_status(pod: &PodFacts, progress: Progress, addresses: Addresses) -> V
         .enumerate()
         .map(|(position, container)| container_status(pod, position, container, progress));
     let mut status = json!({
-        "phase": if started { "Running" } else { "Pending" },
+        "phase": if began { "Running" } else { "Pending" },
         "conditions": conditions,
         "hostIP": addresses.host.to_string(),
         "hostIPs": [{"ip": addresses.host.to_string()}],
@@ -94,10 +88,9 @@ pub fn pod_status(pod: &PodFacts, progress: Progress, addresses: Addresses) -> V
             .map(|container| init_status(pod, container, progress));
         status["initContainerStatuses"] = finished.collect();
     }
-    if let Some(address) = addresses.pod {
-        status["podIP"] = address.to_string().into();
-        status["podIPs"] = json!([{"ip": address.to_string()}]);
-    }
+    // null takes away an address that the pod had before
+    status["podIP"] = json!(addresses.pod);
+    status["podIPs"] = json!(addresses.pod.map(|address| json!([{"ip": address}])));
     status
 }
 
@@ -107,39 +100,65 @@ fn container_status(
     container: &ContainerFacts,
     progress: Progress,
 ) -> Value {
-    let restarts = restarts_of(pod, position, progress.restarts);
+    let run = restarts_of(pod, position, progress.restarts);
+    let id = |run: u32| container_id(pod, &container.name, run);
+    let running_since = progress.containers.since();
     let mut status = json!({
         "name": container.name,
         "image": container.image,
         "imageID": "",
-        "restartCount": restarts,
-        "started": progress.running_since.is_some(),
-        "ready": progress.ready_since.is_some(),
+        "restartCount": run,
+        "started": running_since.is_some(),
+        "ready": progress.containers.ready_since().is_some(),
         "lastState": {},
     });
-    match progress.running_since {
-        None => status["state"] = json!({"waiting": {"reason": "ContainerCreating"}}),
-        Some(since) => {
-            status["state"] = json!({"running": {"startedAt": api_time(since)}});
-            status["containerID"] = container_id(pod, &container.name, restarts).into();
-            status["imageID"] = image_id(&container.image).into();
-            if restarts > 0 {
-                // the node went down under it, which is how HostProcess containers end at a reboot
-                status["lastState"] = json!({"terminated": {
-                    "containerID": container_id(pod, &container.name, restarts - 1),
-                    "exitCode": -1_073_741_510,
-                    "reason": "Error",
-                    "startedAt": api_time(progress.accepted_at),
-                    "finishedAt": api_time(since - chrono::TimeDelta::seconds(30)),
-                }});
-            }
+    let (state, last) = match progress.containers {
+        Containers::Running { since, .. } => {
+            let last = progress
+                .last_run
+                .filter(|_| run > 0)
+                .map(|last| terminated(last, &id(run - 1)));
+            (json!({"running": {"startedAt": api_time(since)}}), last)
         }
+        Containers::Creating => (json!({"waiting": {"reason": "ContainerCreating"}}), None),
+        Containers::BackOff { seconds } => {
+            let message = format!(
+                "back-off {seconds}s restarting failed container={} pod={}_{}({})",
+                container.name, pod.name, pod.namespace, pod.uid
+            );
+            (
+                json!({"waiting": {"reason": "CrashLoopBackOff", "message": message}}),
+                progress.last_run.map(|last| terminated(last, &id(run))),
+            )
+        }
+        Containers::Dead | Containers::Ended => {
+            let ended = progress.last_run.map(|last| terminated(last, &id(run)));
+            (ended.unwrap_or_default(), None)
+        }
+    };
+    if !matches!(progress.containers, Containers::Creating) {
+        status["containerID"] = id(run).into();
+        status["imageID"] = image_id(&container.image).into();
+    }
+    status["state"] = state;
+    if let Some(last) = last {
+        status["lastState"] = last;
     }
     status
 }
 
+fn terminated(run: LastRun, id: &str) -> Value {
+    json!({"terminated": {
+        "containerID": id,
+        "exitCode": run.exit_code,
+        "reason": run.reason,
+        "startedAt": api_time(run.started_at),
+        "finishedAt": api_time(run.finished_at),
+    }})
+}
+
 fn init_status(pod: &PodFacts, container: &ContainerFacts, progress: Progress) -> Value {
-    let at = api_time(progress.running_since.unwrap_or(progress.accepted_at));
+    let at = api_time(progress.containers.since().unwrap_or(progress.accepted_at));
     let id = container_id(pod, &container.name, 0);
     json!({
         "name": container.name,
@@ -186,12 +205,7 @@ mod tests {
 
     #[test]
     fn while_its_containers_are_created_a_pod_is_pending_and_has_no_container_id() {
-        let progress = Progress {
-            accepted_at: Utc::now(),
-            running_since: None,
-            ready_since: None,
-            restarts: 0,
-        };
+        let progress = Progress::new(Utc::now());
         let status = pod_status(
             &facts("hello-win"),
             progress,
@@ -204,17 +218,15 @@ mod tests {
         let container = &status["containerStatuses"][0];
         assert_eq!(container["state"]["waiting"]["reason"], "ContainerCreating");
         assert!(container.get("containerID").is_none());
-        assert!(status.get("podIP").is_none());
+        assert!(status["podIP"].is_null());
     }
 
     #[test]
     fn a_running_pod_whose_probe_has_not_succeeded_is_not_ready() {
         let now = Utc::now();
         let progress = Progress {
-            accepted_at: now - TimeDelta::seconds(6),
-            running_since: Some(now),
-            ready_since: None,
-            restarts: 0,
+            containers: Containers::running(now),
+            ..Progress::new(now - TimeDelta::seconds(6))
         };
         let addresses = Addresses {
             host: HOST,
@@ -231,5 +243,64 @@ mod tests {
         let pod = facts("calico-node-windows");
         let shares: u32 = (0..2).map(|position| restarts_of(&pod, position, 7)).sum();
         assert_eq!(shares, 7);
+    }
+    #[test]
+    fn a_pod_whose_machine_went_down_is_unknown_and_its_next_run_remembers_that() {
+        let now = Utc::now();
+        let addresses = Addresses {
+            host: HOST,
+            pod: None,
+        };
+        let pod = facts("hello-win");
+        let dead = Progress {
+            containers: Containers::Dead,
+            last_run: Some(LastRun::lost(now - TimeDelta::minutes(42), now)),
+            ..Progress::new(now - TimeDelta::minutes(42))
+        };
+        let status = pod_status(&pod, dead, addresses);
+        assert_eq!(status["phase"], "Running");
+        let lost = &status["containerStatuses"][0]["state"]["terminated"];
+        assert_eq!(
+            (&lost["reason"], &lost["exitCode"]),
+            (&json!("Unknown"), &json!(255))
+        );
+
+        let again = Progress {
+            containers: Containers::running(now),
+            restarts: 1,
+            ..dead
+        };
+        let status = pod_status(&pod, again, addresses);
+        let container = &status["containerStatuses"][0];
+        assert_eq!(container["restartCount"], 1);
+        assert_eq!(
+            container["lastState"]["terminated"]["containerID"],
+            lost["containerID"]
+        );
+        assert_ne!(container["containerID"], lost["containerID"]);
+    }
+
+    #[test]
+    fn a_container_that_waits_for_its_restart_is_in_crashloopbackoff() {
+        let now = Utc::now();
+        let progress = Progress {
+            containers: Containers::BackOff { seconds: 10 },
+            restarts: 1,
+            last_run: Some(LastRun::killed(now, now)),
+            ..Progress::new(now)
+        };
+        let addresses = Addresses {
+            host: HOST,
+            pod: Some(Ipv4Addr::new(172, 21, 41, 4)),
+        };
+        let status = pod_status(&facts("hello-win"), progress, addresses);
+        let waiting = &status["containerStatuses"][0]["state"]["waiting"];
+        assert_eq!(waiting["reason"], "CrashLoopBackOff");
+        assert!(
+            waiting["message"]
+                .as_str()
+                .unwrap()
+                .starts_with("back-off 10s restarting failed container=hello")
+        );
     }
 }

@@ -6,7 +6,8 @@ use crate::domain::Timestamp;
 use crate::domain::object::Os;
 use crate::lab::backends::Backends;
 use crate::lab::exporter::{EXPORTER_PORT, Exposition, Family, collect};
-use crate::lab::world::{Machine, RunningPod, World};
+use crate::lab::machine::{Machine, Stage};
+use crate::lab::world::{RunningPod, World};
 use chrono::{TimeDelta, Utc};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -76,7 +77,8 @@ impl Scraper {
             .filter_map(|pod| as_of(pod, at))
             .collect();
         let target = target_labels(machine, &pods, address);
-        let mut families = if self.backends.find(&address).is_some() {
+        let answers = machine.stage == Stage::Up && self.backends.find(&address).is_some();
+        let mut families = if answers {
             collect(machine, &pods, at, |_| true).into_families()
         } else {
             Vec::new()

@@ -9,14 +9,22 @@ use kube::{Api, Client};
 use serde_json::{Value, json};
 use std::time::Duration;
 
+mod bad_luck;
+mod restarts;
+mod verbs;
+
 /// Much faster than the article, so that a story takes seconds.
 const SPEED: f64 = 50.0;
 /// A busy machine is slow, not broken.
 const PATIENCE: Duration = Duration::from_mins(2);
 
 async fn lab() -> (Lab, Client) {
+    lab_at(SPEED).await
+}
+
+async fn lab_at(speed: f64) -> (Lab, Client) {
     let lab = Lab::start(LabOptions {
-        speed: SPEED,
+        speed,
         ..LabOptions::default()
     })
     .await
