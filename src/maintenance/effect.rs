@@ -9,7 +9,8 @@ use crate::domain::node::Node;
 use crate::domain::pod::Pod;
 use std::time::Duration;
 
-/// Something to be done outside, in this order. Each is answered by at most one [`Answer`] of its own kind.
+/// Something to be done outside, in this order. Each is answered once, by an [`Answer`] of its own kind, as long as the
+/// program lives: a request that gets no answer in time is answered with `Retry`, and may have been performed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     /// Look at everything that decides whether the node can be taken out ([`Answer::Surveyed`]).
@@ -33,16 +34,19 @@ pub enum Effect {
     /// Run the configured reboot command ([`Answer::RebootCommand`]).
     RunRebootCommand,
     /// Uncordon the node and write the record, if a fresh look shows that the node, its boot and the cordon are still
-    /// the ones of this proof ([`Answer::Uncordoned`]).
+    /// the ones of this proof ([`Answer::Uncordoned`]). Another boot is a `Retry`: the gates are asked again. A node
+    /// that is uncordoned already is fine.
     Uncordon {
         /// What is written with it.
         record: Box<Record>,
         /// The boot id at which all gates held.
         boot_id: Name,
     },
-    /// Remove the annotation, leave the cordon as it is, and give the Lease back ([`Answer::Cleared`]).
+    /// Remove the annotation, leave the cordon as it is, and give the Lease back ([`Answer::Cleared`]). An annotation
+    /// that is gone already is fine.
     Clear,
-    /// Give the Lease back: nothing was changed. Not answered.
+    /// Give the Lease back if it is ours, after a [`Effect::Lock`] that may still be under way: nothing was changed. Not
+    /// answered.
     Unlock,
     /// Tell the operator and the journal.
     Tell(Happening),

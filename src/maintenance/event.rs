@@ -91,8 +91,9 @@ pub enum Happening {
     },
     /// The node takes pods again.
     Uncordoned {
-        /// Milliseconds since the last gate held.
-        after_milliseconds: i64,
+        /// Milliseconds since the last gate held; absent when the answer was lost with an earlier run of the program.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        after_milliseconds: Option<i64>,
     },
     /// The node stays cordoned, as it was found.
     LeftCordoned,

@@ -17,3 +17,4 @@ pub mod pods;
 pub mod preflight;
 pub mod record;
 pub mod state;
+pub mod told;

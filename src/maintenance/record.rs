@@ -35,10 +35,18 @@ pub struct Record {
     pub purpose: Purpose,
     /// Where it is.
     pub reached: Reached,
+    /// Since when, by our clock.
+    pub reached_at: Timestamp,
     /// UID of the node: a node that was deleted and joined again is another node.
     pub node_uid: Name,
-    /// Boot id before the restart.
+    /// Boot id before the restart: the one that has to change.
     pub boot_id: Name,
+    /// Other boot ids that are over: from before `boot_id`, and of restarts that another one followed.
+    #[serde(default)]
+    pub older_boot_ids: BTreeSet<Name>,
+    /// The newest boot id after the restart; `None` until one was seen.
+    #[serde(default)]
+    pub new_boot_id: Option<Name>,
     /// Kernel version before; on Windows it ends with the revision.
     pub kernel_version: Name,
     /// Version of the kubelet before.
@@ -48,8 +56,11 @@ pub struct Record {
     /// A reboot command was started, so that it is never started twice by itself.
     #[serde(default)]
     pub reboot_started: bool,
-    /// Container ids of the network pods that were seen while the old boot id was reported.
+    /// Container ids of the network pods that were seen while a boot id was reported that is over.
     pub network_ids: BTreeSet<Name>,
+    /// Those seen under `new_boot_id`: if the node restarts once more, they prove nothing either.
+    #[serde(default)]
+    pub new_network_ids: BTreeSet<Name>,
     /// Controllers that had network pods on the node.
     pub network_owners: BTreeSet<OwnerKey>,
     /// Controllers with pods that leave, and how many of their pods were ready on any node.
@@ -63,5 +74,10 @@ impl Record {
     /// It is not a record of this program, or of a newer one.
     pub fn parse(annotation: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(annotation)
+    }
+
+    /// Whether this boot id is over, or has to change: whoever reports it is late.
+    pub fn is_over(&self, boot_id: &Name) -> bool {
+        self.boot_id == *boot_id || self.older_boot_ids.contains(boot_id)
     }
 }

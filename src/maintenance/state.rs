@@ -3,9 +3,10 @@
 use super::event::Ending;
 use super::network::NetworkPod;
 use super::options::Options;
-use super::pods::{Loss, OwnerKey, PodRef};
+use super::pods::{Loss, OwnerKey, PodRef, Refusal};
 use super::preflight::Preflight;
 use super::record::Record;
+use super::told::Told;
 use crate::domain::budget::DisruptionBudget;
 use crate::domain::{Name, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -79,12 +80,16 @@ pub struct Leaving {
     pub since: Timestamp,
     /// When its first eviction was sent.
     pub first_sent: Option<Timestamp>,
-    /// When its last eviction was sent: no two within a second.
-    pub(super) last_sent: Option<Timestamp>,
     /// When the next eviction may be sent; `None` while one is under way or none is needed.
     pub(super) next_try: Option<Timestamp>,
-    /// Fingerprint of the budgets and pods that decide over it, as of its last refusal.
-    pub(super) budgets: Option<Vec<DisruptionBudget>>,
+    /// The rule of the drain that it falls under, if it may not be evicted.
+    pub(super) refusal: Option<Refusal>,
+    /// The budgets that decide over it, as last observed.
+    pub(super) budgets: Vec<DisruptionBudget>,
+    /// When these last changed.
+    pub(super) budgets_changed: Option<Timestamp>,
+    /// When it was first heard of: an older list does not prove that it is gone.
+    pub(super) seen_at: Timestamp,
     /// A watch has told of it, so that the watch may also tell that it is gone.
     pub(super) observed: bool,
 }
@@ -183,6 +188,18 @@ pub enum Question {
     SameRevision,
 }
 
+/// Whether the node may be somebody else's now. Nothing is changed until a list that was asked for afterwards tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Doubt {
+    /// It is ours.
+    #[default]
+    None,
+    /// It may be lost.
+    Raised,
+    /// The list that tells is under way.
+    Asked,
+}
+
 /// Effects that are under way, and what was seen of the cluster so far. None of it need survive.
 #[derive(Clone, Debug, Default)]
 #[expect(
@@ -190,32 +207,55 @@ pub enum Question {
     reason = "they are independent: which effects are under way"
 )]
 pub(super) struct Flight {
+    /// What was told.
+    pub told: Told,
+    /// What it waits for, apart from troubles with the API server.
+    pub waiting: String,
+    /// The API server did not do what was asked last, and why.
+    pub trouble: Option<String>,
     /// The Lease of the pool is ours.
     pub locked: bool,
-    /// A list of pods is under way.
-    pub listing: bool,
+    /// A list of pods is under way since.
+    pub listing: Option<Timestamp>,
     /// When the pods are listed again.
     pub list_at: Option<Timestamp>,
+    /// An observation looked as if the node were not ours any more.
+    pub doubt: Doubt,
     /// A write to the node is under way.
     pub writing: bool,
     /// When the write that failed is tried again.
     pub write_at: Option<Timestamp>,
     /// The record has news that are not saved yet.
     pub unsaved: bool,
-    /// Saved: the drain is over.
+    /// A cordon was sent, and was not refused: the node may be cordoned.
+    pub cordon_sent: bool,
+    /// An uncordon was sent, and was not refused: the node may be uncordoned.
+    pub uncordon_sent: bool,
+    /// The work is done: the annotation is being removed.
+    pub clearing: bool,
+    /// A fresh list had nothing left; that is being saved.
     pub drained: bool,
     /// The operator gave up; the annotation is being removed.
-    pub abandoned: Option<String>,
-    /// Container ids of network pods that were seen under the boot id of [`State::boot_id`].
-    pub current_ids: BTreeSet<Name>,
+    pub abandoned: bool,
+    /// The reboot command is to be started once that is on record.
+    pub reboot_wanted: bool,
+    /// The reboot command is under way.
+    pub reboot_running: bool,
+    /// The time limit of a step is counted from here if that is later than its beginning.
+    pub limit_from: Option<Timestamp>,
+    /// Network containers that only a watch showed under a boot id that is over: either they ran then, or the watch of
+    /// the node was later than that of the pods. With the time since when they run under the new boot id.
+    pub suspects: BTreeMap<Name, Option<Timestamp>>,
     /// The annotation of this maintenance was seen on the node.
     pub annotation_seen: bool,
     /// When the last gate held.
     pub gates_at: Option<Timestamp>,
     /// As many pods are ready as before, or the operator does not wait for the rest.
     pub pods_are_back: bool,
-    /// That was told.
-    pub told_back: bool,
-    /// Pods that came back without network (UID) and are being evicted.
+    /// When an eviction of a pod (UID) was last sent: no two within a second.
+    pub sent: BTreeMap<Name, Timestamp>,
+    /// Pods without network (UID) that may be evicted.
+    pub recreatable: BTreeSet<Name>,
+    /// Those that are being evicted.
     pub recreating: BTreeSet<Name>,
 }

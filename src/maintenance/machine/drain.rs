@@ -1,24 +1,15 @@
 //! The drain: eviction with kubectl's rules and better manners.
 
-use super::{RETRY, Turn, seconds};
-use crate::domain::budget::DisruptionBudget;
+use super::{RETRY, Turn, may_evict, ready};
+use crate::domain::Timestamp;
 use crate::domain::node::ConditionStatus;
-use crate::domain::pod::Pod;
-use crate::domain::{Name, Timestamp};
-use crate::maintenance::effect::{Effect, Eviction, Fresh};
+use crate::maintenance::effect::{Effect, Fresh};
 use crate::maintenance::event::{Ending, Happening};
-use crate::maintenance::network;
 use crate::maintenance::observation::Observation;
-use crate::maintenance::pods::{OwnerKey, PodRef, Refusal, Verdict, verdict};
 use crate::maintenance::record::Reached;
-use crate::maintenance::state::{Leaving, LeavingStatus, Step};
+use crate::maintenance::state::{Doubt, LeavingStatus, Step};
 use chrono::TimeDelta;
-use std::time::Duration;
 
-/// A refused eviction is tried again after this long even if no change was seen.
-const AGAIN: TimeDelta = TimeDelta::seconds(5);
-/// Two evictions of one pod are never closer than this.
-const APART: TimeDelta = TimeDelta::seconds(1);
 /// The pods are listed afresh this often while the drain goes on, in case a watch has died unnoticed.
 const RELIST: TimeDelta = TimeDelta::seconds(10);
 
@@ -26,242 +17,79 @@ impl Turn<'_> {
     pub(super) fn enter_drain(&mut self) {
         self.enter(Step::Drain);
         self.wait_for("the list of the node's pods");
-        self.list();
+        self.state.flight.list_at = Some(self.at);
     }
 
-    fn list(&mut self) {
-        self.state.flight.listing = true;
+    pub(super) fn list(&mut self) {
+        self.state.flight.listing = Some(self.at);
         self.state.flight.list_at = None;
+        if self.state.flight.doubt == Doubt::Raised {
+            self.state.flight.doubt = Doubt::Asked;
+        }
         self.effects.push(Effect::ListPods);
     }
 
+    /// A fresh list has the last word: it is asked for now.
+    pub(super) fn hurry_list(&mut self) {
+        self.state.flight.list_at = Some(self.at);
+    }
+
     pub(super) fn listed(&mut self, fresh: Result<Box<Fresh>, String>) {
-        self.state.flight.listing = false;
-        if self.state.step != Step::Drain {
+        let flight = &mut self.state.flight;
+        let Some(asked) = flight.listing.take() else {
+            return;
+        };
+        if flight.abandoned || flight.clearing {
             return;
         }
         let fresh = match fresh {
             Ok(fresh) => fresh,
             Err(problem) => {
-                self.wait_for(format!("the API server: {problem}"));
-                self.state.flight.list_at = Some(self.at + RETRY);
+                flight.trouble = Some(problem);
+                flight.list_at = Some(self.at + RETRY);
                 return;
             }
         };
-        self.state.flight.list_at = Some(self.at + RELIST);
-        self.fold_pods(&fresh.pods, false);
-        if self.all_gone() {
-            self.drained(&fresh);
+        flight.trouble = None;
+        if !self.looked_at(fresh.node.as_ref()) {
+            return;
+        }
+        match self.state.step {
+            Step::Drain if !self.state.flight.drained => self.fold_list(&fresh, asked),
+            Step::Network => self.observed_restart(&Observation {
+                node: fresh.node,
+                pods: fresh.pods,
+                ..Observation::default()
+            }),
+            _ => {}
+        }
+    }
+
+    fn fold_list(&mut self, fresh: &Fresh, asked: Timestamp) {
+        let relist = self.at + RELIST;
+        self.state.flight.list_at.get_or_insert(relist);
+        self.account_for_earlier_evictions(&fresh.pods);
+        self.fold_pods(&fresh.pods, Some(asked));
+        let left = self.still_there();
+        let mut open = self.state.leaving.values().filter(|pod| pod.is_there());
+        if left.is_empty() {
+            self.drained(fresh);
+        } else if open.all(|pod| matches!(pod.status, LeavingStatus::Refused(_))) {
+            let reason = format!("pods that may not be evicted are left: {left}; the node stays cordoned");
+            self.end(Ending::Refused, reason);
         }
     }
 
     pub(super) fn observed_drain(&mut self, observation: &Observation) {
-        self.fold_pods(&observation.pods, true);
-        let silent = observation.node.as_ref().is_some_and(|node| {
-            let ready = node
-                .conditions
-                .iter()
-                .find(|condition| &*condition.kind == "Ready");
-            ready.is_some_and(|ready| ready.status == ConditionStatus::Unknown)
-        });
-        let at = self.at;
-        for (uid, leaving) in &mut self.state.leaving {
-            if !matches!(leaving.status, LeavingStatus::Stopping | LeavingStatus::Stuck(_)) {
-                continue;
-            }
-            let stuck = match observation.unkillable.get(uid) {
-                Some(said) => Some(format!(
-                    "the kubelet cannot remove it: {said}; a forced deletion only cleans the API, restart the node"
-                )),
-                None => silent.then(|| {
-                    "the node does not answer, so nothing confirms that it stopped; a forced deletion only cleans the API"
-                        .to_owned()
-                }),
-            };
-            let status = stuck.map_or(LeavingStatus::Stopping, LeavingStatus::Stuck);
-            set(leaving, status, at);
-        }
-        for leaving in self.state.leaving.values_mut() {
-            let (LeavingStatus::Blocked(_), Some(before)) = (&leaving.status, &leaving.budgets) else {
-                continue;
-            };
-            let Some(pod) = observation.pods.iter().find(|pod| pod.uid == leaving.pod.uid) else {
-                continue;
-            };
-            let now = protecting(pod, &observation.budgets);
-            if now == *before {
-                continue;
-            }
-            // The budget moved: try at once, whatever Retry-After said, but not twice within a second.
-            let earliest = leaving.last_sent.map_or(at, |sent| (sent + APART).max(at));
-            if let Some(next) = &mut leaving.next_try {
-                *next = (*next).min(earliest);
-            }
-            leaving.budgets = Some(now);
-        }
-        self.remember_budgets(&observation.pods, &observation.budgets);
-    }
-
-    /// Blocked pods learn which budgets decide over them.
-    fn remember_budgets(&mut self, pods: &[Pod], budgets: &[DisruptionBudget]) {
-        for leaving in self.state.leaving.values_mut() {
-            if leaving.budgets.is_some() || !matches!(leaving.status, LeavingStatus::Blocked(_)) {
-                continue;
-            }
-            if let Some(pod) = pods.iter().find(|pod| pod.uid == leaving.pod.uid) {
-                leaving.budgets = Some(protecting(pod, budgets));
-            }
-        }
-    }
-
-    /// Learns which pods must leave and which are gone. A watch (`watched`) that has not told of a pod yet does not
-    /// prove that it is gone.
-    fn fold_pods(&mut self, pods: &[Pod], watched: bool) {
-        for pod in pods {
-            match verdict(pod, &self.state.options, self.at) {
-                Verdict::Leaves(loss) => self.must_leave(pod, watched, loss, None),
-                Verdict::Refused(refusal) => self.must_leave(pod, watched, None, Some(refused(refusal))),
-                Verdict::Stays(_) => {
-                    self.state.leaving.remove(&pod.uid);
-                }
-            }
-        }
-        let there = |uid: &Name| pods.iter().any(|pod| pod.uid == *uid);
-        let gone: Vec<Name> = self
-            .state
-            .leaving
-            .iter()
-            .filter(|(uid, leaving)| {
-                leaving.status != LeavingStatus::Gone && (leaving.observed || !watched) && !there(uid)
-            })
-            .map(|(uid, _)| uid.clone())
-            .collect();
-        for uid in gone {
-            self.gone(&uid);
-        }
-    }
-
-    fn must_leave(
-        &mut self,
-        pod: &Pod,
-        watched: bool,
-        loss: Option<crate::maintenance::pods::Loss>,
-        refused: Option<String>,
-    ) {
-        let at = self.at;
-        let leaving = self
-            .state
-            .leaving
-            .entry(pod.uid.clone())
-            .or_insert_with(|| Leaving {
-                pod: PodRef::of(pod),
-                owner: OwnerKey::of(pod),
-                loss,
-                status: LeavingStatus::Waiting,
-                since: at,
-                first_sent: None,
-                last_sent: None,
-                next_try: Some(at),
-                budgets: None,
-                observed: false,
-            });
-        leaving.observed |= watched;
-        if let Some(reason) = refused {
-            leaving.next_try = None;
-            set(leaving, LeavingStatus::Refused(reason), at);
-        } else if pod.deleted_at.is_some() {
-            // Somebody deleted it already: it is waited for, not evicted again.
-            leaving.next_try = None;
-            if !matches!(leaving.status, LeavingStatus::Stuck(_) | LeavingStatus::Gone) {
-                set(leaving, LeavingStatus::Stopping, at);
-            }
-        } else if leaving.status == LeavingStatus::Gone && !watched {
-            // A fresh list shows it: it is not gone after all.
-            leaving.next_try = Some(at);
-            set(leaving, LeavingStatus::Waiting, at);
-        }
-    }
-
-    fn gone(&mut self, uid: &Name) {
-        let at = self.at;
-        let Some(leaving) = self.state.leaving.get_mut(uid) else {
-            return;
-        };
-        leaving.next_try = None;
-        set(leaving, LeavingStatus::Gone, at);
-        let pod = leaving.pod.clone();
-        let took = leaving.first_sent.map_or(0.0, |sent| seconds(at - sent));
-        self.tell(Happening::Evicted { pod, seconds: took });
-        if self.all_gone() {
-            // A fresh list has the last word.
-            self.state.flight.list_at = Some(at);
-        }
-    }
-
-    pub(super) fn evicted(&mut self, pod: &PodRef, eviction: Eviction) {
-        if self.state.flight.recreating.remove(&pod.uid) {
-            return self.recreated(pod, eviction);
-        }
-        let at = self.at;
-        let Some(leaving) = self.state.leaving.get_mut(&pod.uid) else {
-            return;
-        };
-        if leaving.status == LeavingStatus::Gone {
+        self.remember_network(observation);
+        if self.state.flight.drained {
             return;
         }
-        let later = |pause: TimeDelta, retry_after: Option<Duration>| {
-            let asked = retry_after.and_then(|asked| TimeDelta::from_std(asked).ok());
-            Some(at + asked.map_or(pause, |asked| asked.max(pause)))
-        };
-        match eviction {
-            Eviction::Accepted => set(leaving, LeavingStatus::Stopping, at),
-            Eviction::Gone | Eviction::Replaced => self.gone(&pod.uid),
-            Eviction::Blocked { message, retry_after } => {
-                leaving.next_try = later(AGAIN, retry_after);
-                leaving.budgets = None;
-                let status = LeavingStatus::Blocked(message.clone());
-                let news = leaving.status != status;
-                set(leaving, status, at);
-                if news {
-                    self.tell(Happening::Blocked {
-                        pod: pod.clone(),
-                        reason: message,
-                    });
-                }
-            }
-            Eviction::SeveralBudgets(message) => {
-                leaving.next_try = later(AGAIN, None);
-                let reason = format!(
-                    "{message}: the server refuses any eviction of a pod with two budgets; change the selector of one"
-                );
-                let status = LeavingStatus::Blocked(reason.clone());
-                let news = leaving.status != status;
-                set(leaving, status, at);
-                if news {
-                    self.tell(Happening::Blocked {
-                        pod: pod.clone(),
-                        reason,
-                    });
-                }
-            }
-            Eviction::Throttled { retry_after } => {
-                leaving.next_try = later(APART, retry_after);
-                let reason = "the API server asks for fewer requests".to_owned();
-                set(leaving, LeavingStatus::Delayed(reason), at);
-            }
-            Eviction::NamespaceTerminating => {
-                leaving.next_try = later(AGAIN, None);
-                set(leaving, LeavingStatus::NamespaceTerminating, at);
-            }
-            Eviction::Retry(problem) => {
-                leaving.next_try = later(APART, None);
-                set(leaving, LeavingStatus::Delayed(problem), at);
-            }
-            Eviction::Refused(problem) => {
-                leaving.next_try = None;
-                set(leaving, LeavingStatus::Refused(problem), at);
-            }
-        }
+        self.fold_pods(&observation.pods, None);
+        let node = observation.node.as_ref();
+        let silent = node.and_then(ready) == Some(ConditionStatus::Unknown);
+        self.find_stuck(&observation.unkillable, silent);
+        self.fold_budgets(&observation.pods, &observation.budgets);
     }
 
     pub(super) fn go_on_draining(&mut self) {
@@ -269,88 +97,50 @@ impl Turn<'_> {
         if self.state.flight.drained {
             return self.save_news();
         }
-        let grace_seconds = self.state.options.grace_seconds;
-        let mut sent = Vec::new();
-        for leaving in self.state.leaving.values_mut() {
-            if leaving.next_try.is_none_or(|next| next > at) {
-                continue;
+        if may_evict(self.state) {
+            let due = self.state.leaving.values_mut();
+            let due = due.filter(|leaving| leaving.next_try.is_some_and(|next| next <= at));
+            let pods: Vec<_> = due
+                .map(|leaving| {
+                    leaving.next_try = None;
+                    leaving.first_sent.get_or_insert(at);
+                    leaving.pod.clone()
+                })
+                .collect();
+            for pod in pods {
+                self.tell(Happening::Evicting { pod: pod.clone() });
+                self.evict(pod);
             }
-            leaving.next_try = None;
-            leaving.last_sent = Some(at);
-            if leaving.first_sent.is_none() {
-                leaving.first_sent = Some(at);
-                sent.push(Effect::Tell(Happening::Evicting {
-                    pod: leaving.pod.clone(),
-                }));
-            }
-            sent.push(Effect::Evict {
-                pod: leaving.pod.clone(),
-                grace_seconds,
-            });
-        }
-        self.effects.extend(sent);
-        let mut open = self
-            .state
-            .leaving
-            .values()
-            .filter(|pod| pod.status != LeavingStatus::Gone);
-        let stopped_by_refusal = !self.state.leaving.is_empty()
-            && open.clone().count() > 0
-            && open.all(|pod| matches!(pod.status, LeavingStatus::Refused(_)));
-        if stopped_by_refusal {
-            let reason = format!(
-                "pods that may not be evicted are left: {}; the node stays cordoned",
-                self.still_there()
-            );
-            return self.end(Ending::Refused, reason);
-        }
-        let due = self.state.flight.list_at.is_some_and(|list_at| list_at <= at);
-        if due && !self.state.flight.listing {
-            self.list();
-        }
-        self.say_what_is_left();
-    }
-
-    fn say_what_is_left(&mut self) {
-        if self.state.step != Step::Drain {
-            return;
         }
         let all = self.state.leaving.len();
-        let gone = self.state.leaving.values();
-        let gone = gone.filter(|pod| pod.status == LeavingStatus::Gone).count();
-        if all > 0 && gone < all {
-            self.wait_for(format!("{gone} of {all} pods gone"));
+        let open = self.state.leaving.values().filter(|pod| pod.is_there()).count();
+        if open > 0 {
+            self.wait_for(format!("{} of {all} pods gone", all - open));
+        } else {
+            self.wait_for("the list of the node's pods");
         }
-    }
-
-    fn all_gone(&self) -> bool {
-        self.state
-            .leaving
-            .values()
-            .all(|pod| pod.status == LeavingStatus::Gone)
     }
 
     /// A fresh list has nothing left to evict. What was seen of the node just now is what the restart is measured at.
     fn drained(&mut self, fresh: &Fresh) {
-        let Some(node) = &fresh.node else {
-            let reason = format!("node {} is not there any more", self.state.node);
-            return self.end(Ending::Aborted, reason);
-        };
-        let (ids, owners) = network::seen(fresh.pods.iter(), self.state.options.network_selector.as_ref());
-        let Some(record) = &mut self.state.record else {
+        let (Some(node), Some(record)) = (&fresh.node, &mut self.state.record) else {
             return;
         };
-        if node.uid != record.node_uid {
-            return;
-        }
-        let restarted = node.boot_id != record.boot_id;
         record.reached = Reached::Restart;
-        record.boot_id = node.boot_id.clone();
-        record.network_ids = ids;
-        record.network_owners = owners;
-        self.state.flight.unsaved = true;
-        self.state.flight.drained = true;
-        self.state.flight.list_at = None;
+        record.reached_at = self.at;
+        let restarted = !node.boot_id.is_empty() && node.boot_id != record.boot_id;
+        if restarted {
+            let before = std::mem::replace(&mut record.boot_id, node.boot_id.clone());
+            record.older_boot_ids.insert(before);
+        }
+        self.prove_network(fresh);
+        let flight = &mut self.state.flight;
+        flight.unsaved = true;
+        flight.drained = true;
+        flight.list_at = None;
+        let pods = flight.told.evicted();
+        let seconds = self.seconds_since(Step::Drain);
+        self.tell(Happening::Drained { pods, seconds });
         self.wait_for("the record to be saved");
         if restarted {
             self.tell(Happening::Note {
@@ -360,33 +150,4 @@ impl Turn<'_> {
             });
         }
     }
-}
-
-fn set(leaving: &mut Leaving, status: LeavingStatus, at: Timestamp) {
-    if leaving.status != status {
-        // A blocked pod stays blocked since its first refusal, whatever the numbers in the text do.
-        let same_kind = std::mem::discriminant(&leaving.status) == std::mem::discriminant(&status);
-        if !same_kind {
-            leaving.since = at;
-        }
-        leaving.status = status;
-    }
-}
-
-fn protecting(pod: &Pod, budgets: &[DisruptionBudget]) -> Vec<DisruptionBudget> {
-    budgets
-        .iter()
-        .filter(|budget| budget.protects(pod))
-        .cloned()
-        .collect()
-}
-
-fn refused(refusal: Refusal) -> String {
-    match refusal {
-        Refusal::EmptyDir => {
-            "it has an emptyDir volume, whose data would be lost: --delete-emptydir-data allows that"
-        }
-        Refusal::Uncontrolled => "no controller would bring it back: --force allows that",
-    }
-    .to_owned()
 }

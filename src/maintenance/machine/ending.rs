@@ -1,20 +1,22 @@
 //! How a maintenance ends.
 
 use super::Turn;
-use crate::maintenance::effect::Effect;
+use crate::maintenance::effect::{Effect, WriteError};
 use crate::maintenance::event::{Ending, Happening};
-use crate::maintenance::state::{LeavingStatus, Step};
+use crate::maintenance::state::{Leaving, Step};
 
 impl Turn<'_> {
     /// It ends here, with everything left as it is now. The record stays on the node, so that it can be resumed.
-    pub(super) fn end(&mut self, ending: Ending, reason: String) {
+    pub(super) fn end(&mut self, ending: Ending, mut reason: String) {
         let step = self.state.step;
-        if self.state.record.is_none() || step == Step::Cordon {
-            // Nothing was changed, so nothing has to be remembered.
-            if self.state.flight.locked {
+        if self.nothing_was_changed() {
+            // Nothing has to be remembered.
+            if self.state.flight.locked || self.state.flight.writing {
                 self.effects.push(Effect::Unlock);
             }
             self.state.record = None;
+        } else if step == Step::Cordon && !self.state.flight.abandoned {
+            reason.push_str("; a cordon was sent and not answered: look whether the node is cordoned");
         }
         self.tell(Happening::Failed {
             step,
@@ -22,26 +24,37 @@ impl Turn<'_> {
             ending,
         });
         self.state.question = None;
-        self.state.waiting_for.clear();
         self.state.ending = Some((ending, reason));
         self.enter(Step::Over);
     }
 
+    const fn nothing_was_changed(&self) -> bool {
+        self.state.record.is_none()
+            || matches!(self.state.step, Step::Cordon) && !self.state.flight.cordon_sent
+    }
+
     pub(super) fn time_is_up(&mut self) {
         let node = self.state.node.clone();
+        let waiting = self.state.waiting_for.clone();
         let reason = match self.state.step {
-            Step::Drain => format!(
-                "the drain of node {node} took longer than --timeout: {}; it stays cordoned, go on with --resume",
-                self.still_there()
+            Step::Cordon => format!("node {node} was not cordoned within --timeout: waiting for {waiting}"),
+            Step::Drain => {
+                let left = self.still_there();
+                let left = if left.is_empty() { waiting } else { left };
+                format!(
+                    "the drain of node {node} took longer than --timeout: {left}; it stays cordoned, go on with --resume"
+                )
+            }
+            Step::Uncordon => format!(
+                "node {node} is back, but was not uncordoned in time: waiting for {waiting}; go on with --resume"
             ),
             Step::PodsBack => format!(
-                "node {node} is back, but not all pods are ready again: {}; look at them, or go on waiting with --resume",
-                self.state.waiting_for
+                "node {node} is back, but not all pods are ready again: {waiting}; look at them, or go on waiting with \
+                 --resume"
             ),
             _ => format!(
-                "node {node} did not come back within the time for the restart: waiting for {}; it stays cordoned, look at \
-                 its console and go on with --resume",
-                self.state.waiting_for
+                "node {node} did not come back within the time for the restart: waiting for {waiting}; it stays cordoned, \
+                 look at its console and go on with --resume"
             ),
         };
         self.end(Ending::TimedOut, reason);
@@ -49,9 +62,8 @@ impl Turn<'_> {
 
     /// The pods that have not left, with why.
     pub(super) fn still_there(&self) -> String {
-        let left = self.state.leaving.values();
+        let left = self.state.leaving.values().filter(|pod| pod.is_there());
         let left: Vec<String> = left
-            .filter(|pod| pod.status != LeavingStatus::Gone)
             .map(|pod| match pod.status.reason() {
                 Some(reason) => format!("{} ({reason})", pod.pod),
                 None => pod.pod.to_string(),
@@ -62,31 +74,77 @@ impl Turn<'_> {
 
     /// The operator gives up: the annotation goes, the cordon and what has left already stay as they are.
     pub(super) fn abandon(&mut self) {
-        if self.state.record.is_none() || self.state.step <= Step::Cordon {
+        if self.state.record.is_none() {
             return self.end(
                 Ending::Aborted,
                 "abandoned before anything was changed".to_owned(),
             );
         }
-        let gone = self.state.leaving.values();
-        let gone = gone.filter(|pod| pod.status == LeavingStatus::Gone).count();
-        let left = match self.state.step {
-            Step::PodsBack => "the node is uncordoned; not all pods are ready again".to_owned(),
-            Step::Drain => format!("the node stays cordoned and half drained: {gone} pods are gone"),
-            _ => "the node stays cordoned and drained; `kubectl uncordon` gives it back".to_owned(),
+        self.state.flight.abandoned = true;
+        self.state.question = None;
+        self.wait_for("the record to be removed");
+    }
+
+    /// What is under way is waited for: it decides over what is left behind.
+    pub(super) fn go_on_abandoning(&mut self) {
+        if self.nothing_was_changed() {
+            return self.end(
+                Ending::Aborted,
+                "abandoned before anything was changed".to_owned(),
+            );
+        }
+        self.write(|_| Some(Effect::Clear));
+    }
+
+    fn left_behind(&self) -> String {
+        let flight = &self.state.flight;
+        let node = &self.state.node;
+        let gone = flight.told.evicted();
+        let is_there = |pod: &&Leaving| pod.is_there();
+        let left = self.state.leaving.values().filter(is_there).count();
+        let was_cordoned = self
+            .state
+            .record
+            .as_ref()
+            .is_some_and(|record| record.was_cordoned);
+        let back = if was_cordoned {
+            "it was cordoned before".to_owned()
+        } else {
+            format!("`kubectl uncordon {node}` gives it back")
         };
-        self.state.flight.abandoned = Some(format!("abandoned: {left}"));
+        match self.state.step {
+            Step::PodsBack if flight.pods_are_back => format!("node {node} is uncordoned"),
+            Step::PodsBack => format!("node {node} is uncordoned; not all pods are ready again"),
+            Step::Cordon => format!("node {node} may be cordoned; nothing was evicted"),
+            Step::Drain if flight.drained => format!("node {node} stays cordoned and drained; {back}"),
+            Step::Drain => format!(
+                "node {node} stays cordoned and half drained: {gone} pods are gone, {left} are still there; {back}"
+            ),
+            _ if flight.uncordon_sent => {
+                format!("an uncordon was sent and not answered: look whether node {node} is uncordoned")
+            }
+            _ if flight.reboot_running || flight.reboot_wanted => {
+                format!("node {node} stays cordoned and drained, and its reboot command was started; {back}")
+            }
+            _ => format!("node {node} stays cordoned and drained; {back}"),
+        }
     }
 
     /// The annotation is gone.
-    pub(super) fn cleared(&mut self) {
-        if let Some(reason) = self.state.flight.abandoned.take() {
+    pub(super) fn cleared(&mut self, result: Result<(), WriteError>) {
+        if !self.written(result) {
+            return;
+        }
+        if self.state.flight.abandoned {
+            let reason = format!("abandoned: {}", self.left_behind());
             return self.end(Ending::Aborted, reason);
+        }
+        if self.state.step == Step::Uncordon {
+            self.tell(Happening::LeftCordoned);
         }
         self.tell(Happening::Done {
             seconds: super::seconds(self.at - self.state.started_at),
         });
-        self.state.waiting_for.clear();
         self.state.ending = Some((Ending::Done, String::new()));
         self.enter(Step::Over);
     }

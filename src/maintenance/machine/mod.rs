@@ -1,24 +1,29 @@
 //! The state machine: pure and by value.
 
+mod begin;
 mod drain;
 mod ending;
+mod leaving;
+mod network_gate;
+mod ours;
 mod restart;
 mod return_to_work;
 #[cfg(test)]
 mod tests;
+mod write;
 
-use super::effect::{Answer, Effect, LockError, WriteError};
-use super::event::{Ending, Happening};
+use super::effect::{Answer, Effect};
+use super::event::{Event, Happening};
 use super::input::{Command, Heard, Input};
 use super::observation::Observation;
 use super::options::Options;
-use super::preflight::{Fate, Preflight, Weight};
 use super::record::{Reached, Record};
-use super::state::{Flight, Question, State, Step, StepTime};
+use super::state::{Doubt, Flight, Question, State, Step, StepTime};
+use super::told::Told;
 use crate::domain::node::Node;
 use crate::domain::{Name, Timestamp};
 use chrono::TimeDelta;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Pause before a write or a list that failed is tried again.
 const RETRY: TimeDelta = TimeDelta::seconds(1);
@@ -53,24 +58,51 @@ pub fn start(node: Name, options: Options, id: String, by: String, at: Timestamp
 }
 
 /// Goes on with a maintenance whose record was found on the node. What is not in the record is looked up in the cluster.
-pub fn resume(node: Name, record: Record, options: Options, at: Timestamp) -> (State, Vec<Effect>) {
+/// What its `journal` has (all its events, or none if it is not here) is not told again.
+pub fn resume(
+    node: Name,
+    record: Record,
+    options: Options,
+    journal: &[Event],
+    at: Timestamp,
+) -> (State, Vec<Effect>) {
     let (mut state, _) = start(node, options, record.id.clone(), record.by.clone(), at);
     state.started_at = record.started_at;
     state.options.purpose = record.purpose;
-    let reached = record.reached;
+    state.times.clear();
+    state.flight.told = Told::from_journal(journal);
+    state.flight.annotation_seen = true;
+    state.flight.limit_from = Some(at);
+    let (reached, reached_at) = (record.reached, record.reached_at);
+    let already = record.was_cordoned;
     state.record = Some(record);
     let mut turn = Turn::new(&mut state, at);
     match reached {
-        Reached::Drain => turn.enter_drain(),
+        Reached::Drain => {
+            turn.tell(Happening::Cordoned { already });
+            turn.enter_drain();
+        }
         Reached::Restart => turn.enter_restart(),
-        Reached::PodsBack => turn.enter_pods_back(),
+        Reached::PodsBack => {
+            turn.tell(Happening::Uncordoned {
+                after_milliseconds: None,
+            });
+            turn.enter_pods_back();
+        }
     }
-    let effects = turn.effects;
+    if let Some(first) = turn.state.times.first_mut() {
+        first.from = reached_at;
+    }
+    turn.go_on();
+    let effects = turn.finish();
     (state, effects)
 }
 
 /// Folds one input.
 pub fn step(mut state: State, input: Input) -> (State, Vec<Effect>) {
+    if state.step == Step::Over {
+        return (state, Vec::new());
+    }
     let mut turn = Turn::new(&mut state, input.at);
     match input.what {
         Heard::Observed(observation) => turn.observed(&observation),
@@ -79,7 +111,7 @@ pub fn step(mut state: State, input: Input) -> (State, Vec<Effect>) {
         Heard::Operator(command) => turn.commanded(command),
     }
     turn.go_on();
-    let effects = turn.effects;
+    let effects = turn.finish();
     (state, effects)
 }
 
@@ -88,27 +120,41 @@ pub fn next_wake(state: &State) -> Option<Timestamp> {
     if state.step == Step::Over {
         return None;
     }
+    let flight = &state.flight;
+    let list_at = flight.list_at.filter(|_| flight.listing.is_none());
     let tries = state.leaving.values().filter_map(|pod| pod.next_try);
-    [state.flight.list_at, state.flight.write_at, deadline(state)]
+    [list_at, flight.write_at, deadline(state)]
         .into_iter()
         .flatten()
-        .chain(tries)
+        .chain(tries.filter(|_| may_evict(state)))
         .min()
 }
 
 /// When the time limit of the current step ends.
 pub fn deadline(state: &State) -> Option<Timestamp> {
     let (first, limit) = match state.step {
-        Step::Drain => (Step::Drain, state.options.drain_timeout?),
+        Step::Cordon | Step::Drain => (state.step, state.options.drain_timeout?),
         Step::Restart | Step::Revision | Step::Network => (Step::Restart, state.options.restart_timeout),
+        Step::Uncordon => (Step::Uncordon, state.options.restart_timeout),
         Step::PodsBack => (Step::PodsBack, state.options.pods_timeout),
-        Step::Preflight | Step::Cordon | Step::Uncordon | Step::Over => return None,
+        Step::Preflight | Step::Over => return None,
     };
-    if state.question.is_some() {
+    if state.question.is_some() || state.flight.abandoned || state.flight.drained {
         return None;
     }
     let began = state.times.iter().rev().find(|time| time.step == first)?.from;
-    TimeDelta::from_std(limit).ok().map(|limit| began + limit)
+    let from = state.flight.limit_from.map_or(began, |from| from.max(began));
+    TimeDelta::from_std(limit).ok().map(|limit| from + limit)
+}
+
+/// Whether pods may be evicted now for the drain.
+fn may_evict(state: &State) -> bool {
+    let flight = &state.flight;
+    state.step == Step::Drain
+        && flight.locked
+        && flight.doubt == Doubt::None
+        && !flight.drained
+        && !flight.abandoned
 }
 
 /// One call of [`step`]: the state, the time, and the effects so far.
@@ -127,12 +173,24 @@ impl<'a> Turn<'a> {
         }
     }
 
+    /// Tells it, unless it was told before and happens once.
     fn tell(&mut self, happening: Happening) {
-        self.effects.push(Effect::Tell(happening));
+        if self.state.flight.told.is_news(&happening, self.at) {
+            self.effects.push(Effect::Tell(happening));
+        }
     }
 
     fn wait_for(&mut self, what: impl Into<String>) {
-        self.state.waiting_for = what.into();
+        self.state.flight.waiting = what.into();
+    }
+
+    fn finish(self) -> Vec<Effect> {
+        self.state.waiting_for = match (&self.state.flight.trouble, self.state.step) {
+            (_, Step::Over) => String::new(),
+            (Some(trouble), _) => format!("the API server: {trouble}"),
+            (None, _) => self.state.flight.waiting.clone(),
+        };
+        self.effects
     }
 
     /// Goes to this step; its time begins now.
@@ -151,259 +209,47 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Seconds since this step last began; 0 if it never did in this run of the program.
+    /// Seconds since this step last began.
     fn seconds_since(&self, step: Step) -> f64 {
         let began = self.state.times.iter().rev().find(|time| time.step == step);
         began.map_or(0.0, |time| seconds(self.at - time.from))
     }
 
     fn observed(&mut self, observation: &Observation) {
-        if self.state.step == Step::Over || !self.still_ours(observation) {
+        let flight = &self.state.flight;
+        if self.state.step <= Step::Cordon
+            || flight.abandoned
+            || flight.clearing
+            || !self.still_ours(observation)
+        {
             return;
         }
         match self.state.step {
             Step::Drain => self.observed_drain(observation),
-            Step::Restart => self.observed_restart(observation),
-            Step::Revision | Step::Network | Step::Uncordon => self.observed_gates(observation),
+            Step::Restart | Step::Revision | Step::Network | Step::Uncordon => {
+                self.observed_restart(observation);
+            }
             Step::PodsBack => self.observed_pods_back(observation),
             Step::Preflight | Step::Cordon | Step::Over => {}
         }
     }
 
-    /// Whether the node and the cordon are still those of this maintenance. If not, it ends here.
-    fn still_ours(&mut self, observation: &Observation) -> bool {
-        let Some(record) = self.state.record.as_ref() else {
-            return true;
-        };
-        let Some(node) = &observation.node else {
-            return true;
-        };
-        if node.uid != record.node_uid {
-            let reason = format!(
-                "node {} was deleted and joined again: it is another node now, and its cordon is not ours",
-                node.name
-            );
-            self.end(Ending::Refused, reason);
-            return false;
-        }
-        match node.maintenance.as_deref().map(Record::parse) {
-            Some(Ok(theirs)) if theirs.id == record.id => {
-                self.state.flight.annotation_seen = true;
-                if node.unschedulable || record.was_cordoned || theirs.reached == Reached::PodsBack {
-                    return true;
-                }
-                let reason = format!(
-                    "somebody uncordoned node {} while it was being worked on; it is left as it is",
-                    node.name
-                );
-                self.end(Ending::Aborted, reason);
-                false
-            }
-            Some(Ok(theirs)) if self.state.flight.annotation_seen => {
-                let reason = format!("{} took node {} over", theirs.by, node.name);
-                self.end(Ending::Aborted, reason);
-                false
-            }
-            None if self.state.flight.annotation_seen => {
-                let reason = format!(
-                    "somebody abandoned this maintenance from elsewhere: the annotation of node {} is gone",
-                    node.name
-                );
-                self.end(Ending::Aborted, reason);
-                false
-            }
-            // A watch that is late does not show it yet.
-            _ => true,
-        }
-    }
-
     fn answered(&mut self, answer: Answer) {
-        if self.state.step == Step::Over {
-            return;
-        }
         match answer {
-            Answer::Surveyed(Ok(preflight)) => self.surveyed(*preflight),
-            Answer::Surveyed(Err(problem)) => {
-                self.end(
-                    Ending::Refused,
-                    format!("the preflight could not be made: {problem}"),
-                );
-            }
+            Answer::Surveyed(surveyed) => self.surveyed(surveyed),
             Answer::Locked(locked) => self.locked(locked),
-            Answer::Cordoned(result) => {
-                if self.written(result) && self.state.step == Step::Cordon {
-                    let already = self
-                        .state
-                        .record
-                        .as_ref()
-                        .is_some_and(|record| record.was_cordoned);
-                    self.tell(Happening::Cordoned { already });
-                    self.enter_drain();
-                }
-            }
-            Answer::Saved(result) => {
-                if self.written(result) {
-                    self.saved();
-                }
-            }
+            Answer::Cordoned(result) => self.cordoned(result),
+            Answer::Saved(result) => self.saved(result),
             Answer::Listed(fresh) => self.listed(fresh),
             Answer::Evicted(pod, eviction) => self.evicted(&pod, eviction),
             Answer::RebootCommand(result) => self.reboot_command_ended(result),
-            Answer::Uncordoned(result) => {
-                if self.written(result) && self.state.step == Step::Uncordon {
-                    self.uncordoned();
-                }
-            }
-            Answer::Cleared(result) => {
-                if self.written(result) {
-                    self.cleared();
-                }
-            }
-        }
-    }
-
-    /// Notes that a write ended. True when it succeeded; a refusal ends the maintenance.
-    fn written(&mut self, result: Result<(), WriteError>) -> bool {
-        self.state.flight.writing = false;
-        match result {
-            Ok(()) => {
-                self.state.flight.write_at = None;
-                true
-            }
-            Err(WriteError::Retry(problem)) => {
-                self.state.flight.write_at = Some(self.at + RETRY);
-                self.wait_for(format!("the API server: {problem}"));
-                false
-            }
-            Err(WriteError::Refused(reason)) => {
-                self.end(Ending::Refused, reason);
-                false
-            }
-        }
-    }
-
-    /// Sends a write unless one is under way or must wait.
-    fn write(&mut self, effect: impl FnOnce(&mut Self) -> Option<Effect>) {
-        if self.state.flight.writing || self.state.flight.write_at.is_some_and(|at| at > self.at) {
-            return;
-        }
-        if let Some(effect) = effect(self) {
-            self.state.flight.writing = true;
-            self.state.flight.write_at = None;
-            self.effects.push(effect);
-        }
-    }
-
-    /// Whatever can be done now without hearing anything new.
-    fn go_on(&mut self) {
-        if let Some(deadline) = deadline(self.state)
-            && self.at >= deadline
-        {
-            self.time_is_up();
-        }
-        if self.state.flight.abandoned.is_some() {
-            return self.write(|_| Some(Effect::Clear));
-        }
-        match self.state.step {
-            Step::Cordon => self.write(|turn| {
-                if turn.state.flight.locked {
-                    turn.state
-                        .record
-                        .clone()
-                        .map(|record| Effect::Cordon(Box::new(record)))
-                } else {
-                    Some(Effect::Lock)
-                }
-            }),
-            Step::Drain => self.go_on_draining(),
-            Step::Restart | Step::Revision | Step::Network => self.save_news(),
-            Step::Uncordon => self.go_on_uncordoning(),
-            Step::PodsBack => self.go_on_waiting_for_pods(),
-            Step::Preflight | Step::Over => {}
-        }
-    }
-
-    fn surveyed(&mut self, preflight: Preflight) {
-        if self.state.step != Step::Preflight {
-            return;
-        }
-        let weight = preflight.weight();
-        let counted = |leaves: bool| {
-            let fates = preflight.pods.iter();
-            fates
-                .filter(|(_, fate)| matches!(fate, Fate::Leaves(_)) == leaves)
-                .count()
-        };
-        let mut notes = preflight.notes.clone();
-        notes.sort_by_key(|note| std::cmp::Reverse(note.weight));
-        self.tell(Happening::Preflight {
-            leaving: counted(true),
-            staying: counted(false),
-            notes: notes.iter().map(super::preflight::Note::sentence).collect(),
-            blocked: weight >= Weight::Blocks,
-        });
-        let worst = notes.first().map(super::preflight::Note::sentence);
-        self.state.preflight = Some(preflight);
-        self.state.waiting_for.clear();
-        if weight == Weight::Refuses {
-            self.end(Ending::Refused, worst.unwrap_or_default());
-        } else if self.state.options.yes {
-            self.begin();
-        } else {
-            self.state.question = Some(Question::Begin);
-            self.wait_for("your decision to begin");
-        }
-    }
-
-    /// Confirmed: from here on the cluster is changed.
-    fn begin(&mut self) {
-        let Some(preflight) = &self.state.preflight else {
-            return;
-        };
-        let before = &preflight.node;
-        self.state.record = Some(Record {
-            id: self.state.id.clone(),
-            by: self.state.by.clone(),
-            started_at: self.state.started_at,
-            purpose: self.state.options.purpose,
-            reached: Reached::Drain,
-            node_uid: before.uid.clone(),
-            boot_id: before.boot_id.clone(),
-            kernel_version: before.kernel_version.clone(),
-            kubelet_version: before.kubelet_version.clone(),
-            was_cordoned: before.cordoned,
-            reboot_started: false,
-            network_ids: BTreeSet::new(),
-            network_owners: BTreeSet::new(),
-            ready_before: preflight.ready.clone(),
-        });
-        self.state.question = None;
-        self.wait_for("the Lease of the node's pool");
-        self.enter(Step::Cordon);
-    }
-
-    fn locked(&mut self, locked: Result<(), LockError>) {
-        self.state.flight.writing = false;
-        match locked {
-            Ok(()) => self.state.flight.locked = true,
-            Err(LockError::Failed(problem)) => {
-                self.state.flight.write_at = Some(self.at + RETRY);
-                self.wait_for(format!("the API server: {problem}"));
-            }
-            Err(LockError::Refused(reason)) => self.end(Ending::Refused, reason),
-            Err(LockError::Held { by, age_seconds }) => {
-                let reason = format!(
-                    "another node of the pool is being worked on by {by} (renewed {age_seconds} s ago): wait for that, or \
-                     take the Lease over with --take-over if it was given up"
-                );
-                self.end(Ending::Refused, reason);
-            }
+            Answer::Uncordoned(result) => self.uncordon_ended(result),
+            Answer::Cleared(result) => self.cleared(result),
         }
     }
 
     fn commanded(&mut self, command: Command) {
         match (command, self.state.step) {
-            (_, Step::Over) => {}
             (Command::Abandon, _) => self.abandon(),
             (Command::Begin, Step::Preflight) if self.state.question == Some(Question::Begin) => self.begin(),
             (Command::RunRebootCommand, Step::Restart) => self.run_reboot_command(),
@@ -415,16 +261,40 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Saves the record if it has news.
-    fn save_news(&mut self) {
-        if self.state.flight.unsaved {
-            self.write(|turn| {
-                turn.state.flight.unsaved = false;
-                turn.state
-                    .record
-                    .clone()
-                    .map(|record| Effect::Save(Box::new(record)))
-            });
+    /// Whatever can be done now without hearing anything new.
+    fn go_on(&mut self) {
+        let at = self.at;
+        if self.state.step == Step::Over {
+            return;
+        }
+        if self.state.flight.write_at.is_some_and(|write_at| write_at <= at) {
+            self.state.flight.write_at = None;
+        }
+        if deadline(self.state).is_some_and(|deadline| at >= deadline) {
+            return self.time_is_up();
+        }
+        if self.state.flight.abandoned {
+            return self.go_on_abandoning();
+        }
+        if self.state.flight.listing.is_none()
+            && self.state.flight.list_at.is_some_and(|list_at| list_at <= at)
+        {
+            self.list();
+        }
+        if self.state.flight.doubt != Doubt::None {
+            return;
+        }
+        if (Step::Cordon..=Step::Uncordon).contains(&self.state.step) && !self.state.flight.locked {
+            return self.write(|_| Some(Effect::Lock));
+        }
+        match self.state.step {
+            Step::Cordon => self.go_on_cordoning(),
+            Step::Drain => self.go_on_draining(),
+            Step::Restart => self.go_on_restarting(),
+            Step::Revision | Step::Network => self.save_news(),
+            Step::Uncordon => self.go_on_uncordoning(),
+            Step::PodsBack => self.go_on_waiting_for_pods(),
+            Step::Preflight | Step::Over => {}
         }
     }
 }
@@ -434,10 +304,8 @@ fn seconds(difference: TimeDelta) -> f64 {
     difference.as_seconds_f64()
 }
 
-/// Whether the node's Ready condition is `True`.
-fn is_ready(node: &Node) -> bool {
-    use crate::domain::node::ConditionStatus;
-    node.conditions
-        .iter()
-        .any(|condition| &*condition.kind == "Ready" && condition.status == ConditionStatus::True)
+/// The Ready condition of the node, if it has one.
+fn ready(node: &Node) -> Option<crate::domain::node::ConditionStatus> {
+    let ready = node.conditions.iter().find(|one| &*one.kind == "Ready");
+    ready.map(|ready| ready.status)
 }
