@@ -31,7 +31,7 @@ pub struct CommandLine {
     /// Print one frame of the screens as text and exit
     #[arg(long, global = true, value_name = "COLUMNSxLINES")]
     pub snapshot: Option<FrameSize>,
-    /// Pane that --snapshot prints: nodes, pods, node/NAME or pod/NAMESPACE/NAME
+    /// Pane that --snapshot prints: nodes, pods, updates, node/NAME or pod/NAMESPACE/NAME
     #[arg(long, global = true, value_name = "PANE", default_value = "nodes")]
     pub pane: Pane,
     /// The command; without one the screens open.

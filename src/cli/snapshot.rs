@@ -40,7 +40,7 @@ pub async fn run(
 /// The list that a pane cannot do without.
 const fn watched(pane: &Pane) -> Watched {
     match pane {
-        Pane::Nodes | Pane::Node(_) => Watched::Nodes,
+        Pane::Nodes | Pane::Node(_) | Pane::Updates => Watched::Nodes,
         Pane::Pods | Pane::Pod(..) => Watched::Pods,
     }
 }
@@ -52,6 +52,11 @@ const fn demand(pane: &Pane) -> Demand {
             nodes: true,
             containers: false,
             history: true,
+        },
+        Pane::Updates => Demand {
+            nodes: true,
+            containers: false,
+            history: false,
         },
         Pane::Pods | Pane::Pod(..) => Demand {
             nodes: false,
@@ -69,7 +74,7 @@ const fn demand(pane: &Pane) -> Demand {
 /// What a page shows that no watch brings.
 fn detail(pane: &Pane) -> Option<DetailKey> {
     match pane {
-        Pane::Nodes | Pane::Pods => None,
+        Pane::Nodes | Pane::Pods | Pane::Updates => None,
         Pane::Node(name) => Some(DetailKey::Node(name.clone())),
         Pane::Pod(namespace, name) => Some(DetailKey::Pod(namespace.clone(), name.clone())),
     }

@@ -90,6 +90,16 @@ pub fn ago(seconds: i64) -> String {
     if age == "now" { age } else { format!("{age} ago") }
 }
 
+/// A time that runs, as a stopwatch shows it: `00:58`, `1:02:03`. Nothing below zero.
+pub fn stopwatch(seconds: i64) -> String {
+    let seconds = seconds.max(0);
+    let (minutes, second) = (seconds / 60, seconds % 60);
+    match minutes / 60 {
+        0 => format!("{minutes:02}:{second:02}"),
+        hours => format!("{hours}:{:02}:{second:02}", minutes % 60),
+    }
+}
+
 /// kubectl tolerates a clock that is off by less than two seconds.
 fn around_now(seconds: i64) -> Option<&'static str> {
     match seconds {
@@ -225,6 +235,12 @@ mod tests {
             ["now"; 3],
             "a clock that is ahead is no age"
         );
+    }
+
+    #[test]
+    fn a_stopwatch_has_hours_only_when_it_needs_them() {
+        let shown = [-3, 58, 221, 3_600, 90_061].map(stopwatch);
+        assert_eq!(shown, ["00:00", "00:58", "03:41", "1:00:00", "25:01:01"]);
     }
 
     proptest! {

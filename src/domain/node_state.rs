@@ -72,6 +72,8 @@ pub struct NodeState {
     pub since: Option<Timestamp>,
     /// `spec.unschedulable`: a mark of its own, since a cordoned node can be healthy.
     pub cordoned: bool,
+    /// Where the maintenance that is under way on it stands.
+    pub in_work: Option<&'static str>,
     /// The rest, worst first.
     pub marks: Vec<Mark>,
 }
@@ -107,8 +109,16 @@ impl NodeState {
             },
             since: ready.and_then(|condition| condition.since),
             cordoned: node.unschedulable,
+            in_work: None,
             marks,
         }
+    }
+
+    /// The same, of a node that is being worked on; `step` says where that is, e.g. `drain`.
+    #[must_use]
+    pub const fn in_work(mut self, step: Option<&'static str>) -> Self {
+        self.in_work = step;
+        self
     }
 
     /// The worst of readiness and marks. A cordoned node is fine: somebody wants it so.

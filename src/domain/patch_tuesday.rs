@@ -17,6 +17,11 @@ pub fn next(today: NaiveDate) -> Option<NaiveDate> {
     of_month(later.year(), later.month())
 }
 
+/// This Patch Tuesday (`today` itself if it is one) and those that follow.
+pub fn from(today: NaiveDate) -> impl Iterator<Item = NaiveDate> {
+    std::iter::successors(next(today), |day| next(day.checked_add_days(Days::new(1))?))
+}
+
 /// Days until the next Patch Tuesday; 0 on the day itself.
 pub fn days_until(today: NaiveDate) -> Option<u32> {
     let days = (next(today)? - today).num_days();
@@ -52,6 +57,8 @@ mod tests {
         assert_eq!(days_until(day("2026-12-08")), Some(0));
         assert_eq!(next(day("2026-12-09")), Some(day("2027-01-12")));
         assert_eq!(next(day("2026-01-31")), Some(day("2026-02-10")));
+        let days: Vec<NaiveDate> = from(day("2026-12-08")).take(3).collect();
+        assert_eq!(days, ["2026-12-08", "2027-01-12", "2027-02-09"].map(day));
     }
 
     proptest! {

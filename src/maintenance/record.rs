@@ -21,6 +21,17 @@ pub enum Reached {
     PodsBack,
 }
 
+impl Reached {
+    /// The word on the screens.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Drain => "drain",
+            Self::Restart => "restart",
+            Self::PodsBack => "pods back",
+        }
+    }
+}
+
 /// A maintenance that is under way.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

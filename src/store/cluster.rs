@@ -15,6 +15,7 @@ use crate::domain::pod::{Phase, Pod};
 use crate::domain::reading::Absence;
 use crate::domain::windows_version::{NewestRevisions, WindowsVersion};
 use crate::domain::{Name, Timestamp};
+use crate::maintenance::record::Record;
 use crate::sources::event::{WatchState, Watched};
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
@@ -26,6 +27,28 @@ pub struct Orders {
     pub nodes: Order,
     /// Of the pod table.
     pub pods: Order,
+    /// Of the table of updates, whose rows are the nodes too.
+    pub updates: Order,
+}
+
+impl Orders {
+    /// A node's content changed.
+    pub fn node_changed(&mut self, slot: u32) {
+        self.nodes.changed(slot);
+        self.updates.changed(slot);
+    }
+
+    /// A node appeared, vanished, or gave its slot to another.
+    pub fn node_moved(&mut self, slot: u32) {
+        self.nodes.moved(slot);
+        self.updates.moved(slot);
+    }
+
+    /// Something that all nodes depend on changed.
+    pub fn all_nodes_changed(&mut self) {
+        self.nodes.all_changed();
+        self.updates.all_changed();
+    }
 }
 
 /// What a batch of changes did.
@@ -88,10 +111,10 @@ impl Cluster {
                     _ => false,
                 };
                 if same(|before, after| before.internal_ips == after.internal_ips) {
-                    orders.nodes.changed(touched.slot);
+                    orders.node_changed(touched.slot);
                 } else {
                     effect.rejoin = true;
-                    orders.nodes.moved(touched.slot);
+                    orders.node_moved(touched.slot);
                 }
                 if same(|before, after| before.os == after.os && before.capacity == after.capacity) {
                     return;
@@ -158,7 +181,7 @@ impl Cluster {
                     let Some(node) = &pod.node else { continue };
                     count(of_node, node, touched.slot, ended(pod), added);
                     if let Some(slot) = nodes.slot(&(None, node.clone())) {
-                        orders.nodes.changed(slot);
+                        orders.node_changed(slot);
                     }
                 }
             });
@@ -192,7 +215,7 @@ impl Cluster {
                 effect.visible |= touched.after.is_none()
                     || before.is_none_or(|seen| seconds(now - seen) >= LEASE_AMBER_SECONDS);
                 if let Some(slot) = nodes.slot(&(None, lease.node.clone())) {
-                    orders.nodes.changed(slot);
+                    orders.node_changed(slot);
                 }
             });
         }
@@ -293,6 +316,11 @@ pub fn windows_version(node: &Node) -> Option<WindowsVersion> {
     (node.os == Some(Os::Windows))
         .then(|| node.kernel_version.parse().ok())
         .flatten()
+}
+
+/// The record of the maintenance that is under way on the node, or why this version of the program cannot read it.
+pub fn record(node: &Node) -> Option<Result<Record, serde_json::Error>> {
+    node.maintenance.as_deref().map(Record::parse)
 }
 
 /// Whole seconds of a difference of times, 0 if it is negative.

@@ -66,7 +66,7 @@ impl Store {
         let effect = self.fold(event.source, event.payload, now);
         if effect.rejoin {
             self.feeds.resolve(&self.cluster);
-            self.orders.nodes.all_changed();
+            self.orders.all_nodes_changed();
             self.orders.pods.all_changed();
         }
         fresh || effect.visible
@@ -79,9 +79,10 @@ impl Store {
             self.version = None;
             self.details.clear();
             self.orders.nodes.clear();
+            self.orders.updates.clear();
             self.orders.pods.clear();
         } else {
-            self.orders.nodes.all_changed();
+            self.orders.all_nodes_changed();
             self.orders.pods.all_changed();
         }
     }
@@ -113,7 +114,7 @@ impl Store {
                 let different = before.as_ref() != self.cluster.watches.get(&watched);
                 if different {
                     // Whether counts and lease ages are known hangs on it.
-                    self.orders.nodes.all_changed();
+                    self.orders.all_nodes_changed();
                 }
                 if_different(different)
             }
@@ -163,7 +164,7 @@ impl Store {
         if !told {
             order.all_changed();
         }
-        self.orders.nodes.all_changed();
+        self.orders.all_nodes_changed();
         self.feeds.feed(source).round = round;
     }
 

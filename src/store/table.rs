@@ -4,6 +4,7 @@ use super::cluster::Orders;
 use super::columns::cells::plain;
 use super::columns::nodes::NodeRow;
 use super::columns::pods::PodRow;
+use super::columns::updates::UpdateRow;
 use super::columns::{Column, TableRow};
 use super::filter::{Filter, FilterError};
 use super::join::Joins;
@@ -14,9 +15,13 @@ use super::view::{
 use super::{Store, header};
 use crate::domain::object::Os;
 use crate::domain::text::sanitise;
-use crate::domain::{Timestamp, format};
+use crate::domain::{Timestamp, format, patch_tuesday};
 use crate::sources::event::{WatchState, Watched};
+use chrono::NaiveDate;
 use std::cmp::Ordering;
+
+/// Patch Tuesdays that the calendar shows.
+const CALENDAR_MONTHS: usize = 4;
 
 /// What was asked of a table last, understood.
 pub struct Asked<C> {
@@ -30,6 +35,7 @@ pub struct Asked<C> {
 pub struct AllAsked {
     nodes: Asked<super::columns::nodes::NodeColumn>,
     pods: Asked<super::columns::pods::PodColumn>,
+    updates: Asked<super::columns::updates::UpdateColumn>,
 }
 
 impl Default for AllAsked {
@@ -37,6 +43,7 @@ impl Default for AllAsked {
         Self {
             nodes: Asked::new::<NodeRow<'_>>(),
             pods: Asked::new::<PodRow<'_>>(),
+            updates: Asked::new::<UpdateRow<'_>>(),
         }
     }
 }
@@ -192,6 +199,13 @@ impl Store {
                 let rows = |joins, slot| pod_row(joins, slot);
                 self.window(&self.orders.pods, &self.asked.pods, kind, (first, height), rows)
             }
+            TableKind::Updates => {
+                let rows = |joins, slot| update_row(joins, slot);
+                let (order, asked) = (&self.orders.updates, &self.asked.updates);
+                let mut window = self.window(order, asked, kind, (first, height), rows);
+                window.summary.extend(calendar(now));
+                window
+            }
         }
     }
 
@@ -237,6 +251,10 @@ impl Store {
                 let slot = self.cluster.nodes.slot(&(None, name.clone()))?;
                 self.orders.nodes.position(slot)
             }
+            (TableKind::Updates, RowKey::Node(name)) => {
+                let slot = self.cluster.nodes.slot(&(None, name.clone()))?;
+                self.orders.updates.position(slot)
+            }
             (TableKind::Pods, RowKey::Pod { namespace, name, uid }) => {
                 let slot = self.cluster.pods.slot(&(Some(namespace.clone()), name.clone()))?;
                 let same = self.cluster.pods.get(slot).is_some_and(|pod| pod.uid == *uid);
@@ -253,6 +271,7 @@ impl Store {
         match kind {
             TableKind::Nodes => Some(node_row(joins, *self.orders.nodes.shown().get(index)?)?.key()),
             TableKind::Pods => Some(pod_row(joins, *self.orders.pods.shown().get(index)?)?.key()),
+            TableKind::Updates => Some(update_row(joins, *self.orders.updates.shown().get(index)?)?.key()),
         }
     }
 
@@ -262,6 +281,7 @@ impl Store {
         match kind {
             TableKind::Nodes => heads::<NodeRow<'_>>(wide, sort_of::<NodeRow<'_>>(&query)),
             TableKind::Pods => heads::<PodRow<'_>>(wide, sort_of::<PodRow<'_>>(&query)),
+            TableKind::Updates => heads::<UpdateRow<'_>>(wide, sort_of::<UpdateRow<'_>>(&query)),
         }
     }
 
@@ -272,7 +292,11 @@ impl Store {
             feeds: &self.feeds,
             now: self.now,
         };
-        let Orders { nodes, pods } = &mut self.orders;
+        let Orders { nodes, pods, updates } = &mut self.orders;
+        let by_name = |a, b| {
+            let name = |slot| joins.cluster.nodes.get(slot).map(|node| &node.name);
+            name(a).cmp(&name(b))
+        };
         match kind {
             TableKind::Nodes => {
                 let asked = &mut self.asked.nodes;
@@ -280,10 +304,7 @@ impl Store {
                 nodes.mend(&mut Source {
                     capacity: joins.cluster.nodes.capacity(),
                     row: &|slot| node_row(joins, slot),
-                    natural: &|a, b| {
-                        let name = |slot| joins.cluster.nodes.get(slot).map(|node| &node.name);
-                        name(a).cmp(&name(b))
-                    },
+                    natural: &by_name,
                     filter: &mut asked.filter,
                     os: query.os,
                     sort: asked.sort.map(|(column, _)| column),
@@ -307,6 +328,18 @@ impl Store {
                     sort: asked.sort.map(|(column, _)| column),
                 });
             }
+            TableKind::Updates => {
+                let asked = &mut self.asked.updates;
+                asked.update::<UpdateRow<'_>>(query, updates);
+                updates.mend(&mut Source {
+                    capacity: joins.cluster.nodes.capacity(),
+                    row: &|slot| update_row(joins, slot),
+                    natural: &by_name,
+                    filter: &mut asked.filter,
+                    os: query.os,
+                    sort: asked.sort.map(|(column, _)| column),
+                });
+            }
         }
     }
 
@@ -321,7 +354,7 @@ impl Store {
             return Some(plain(format!("▲ {}", sanitise(&error.to_string())), Role::Warn));
         }
         let (watched, what) = match kind {
-            TableKind::Nodes => (Watched::Nodes, "nodes"),
+            TableKind::Nodes | TableKind::Updates => (Watched::Nodes, "nodes"),
             TableKind::Pods => (Watched::Pods, "pods"),
         };
         let rows = order.in_scope();
@@ -377,6 +410,10 @@ fn node_row(joins: Joins<'_>, slot: u32) -> Option<NodeRow<'_>> {
     Some(NodeRow { joins, node })
 }
 
+fn update_row(joins: Joins<'_>, slot: u32) -> Option<UpdateRow<'_>> {
+    node_row(joins, slot).map(UpdateRow)
+}
+
 fn pod_row(joins: Joins<'_>, slot: u32) -> Option<PodRow<'_>> {
     let pod = joins.cluster.pods.get(slot)?;
     Some(PodRow { joins, pod })
@@ -386,8 +423,8 @@ fn pod_row(joins: Joins<'_>, slot: u32) -> Option<PodRow<'_>> {
 fn summary(kind: TableKind, order: &Order) -> Line {
     let (shown, all) = (order.shown().len(), order.in_scope());
     let what = match (kind, all) {
-        (TableKind::Nodes, 1) => "node",
-        (TableKind::Nodes, _) => "nodes",
+        (TableKind::Nodes | TableKind::Updates, 1) => "node",
+        (TableKind::Nodes | TableKind::Updates, _) => "nodes",
         (TableKind::Pods, 1) => "pod",
         (TableKind::Pods, _) => "pods",
     };
@@ -400,6 +437,26 @@ fn summary(kind: TableKind, order: &Order) -> Line {
         line.extend(sum_spans(name, sum));
     }
     line
+}
+
+/// ` · Patch Tuesday 2026-12-08 in 7 d, then 2027-01-12, 2027-02-09 (UTC)`: when the next monthly updates come.
+fn calendar(now: Timestamp) -> Line {
+    let next: Vec<NaiveDate> = patch_tuesday::from(now.date_naive()).take(CALENDAR_MONTHS).collect();
+    let [first, later @ ..] = next.as_slice() else {
+        return Line::new();
+    };
+    let days = (*first - now.date_naive()).num_days();
+    let when = match days {
+        0 => "today".to_owned(),
+        1 => "tomorrow".to_owned(),
+        days => format!("in {days} d"),
+    };
+    let later: Vec<String> = later.iter().map(ToString::to_string).collect();
+    vec![
+        Span::new(" · Patch Tuesday ", Role::Muted),
+        Span::new(format!("{first} {when}"), if days == 0 { Role::Warn } else { Role::Text }),
+        Span::new(format!(", then {} (UTC)", later.join(", ")), Role::Muted),
+    ]
 }
 
 /// Nothing for a quantity that no row has; a dash, never a zero, where all values are absent.

@@ -105,6 +105,7 @@ pub enum ActionId {
     PreviousTab,
     Nodes,
     Pods,
+    Updates,
     Accept,
     Cancel,
     ListDown,
@@ -385,6 +386,13 @@ pub const ACTIONS: &[Action] = &[
     ),
     action(ActionId::Nodes, &[Key::Char('1')], READING, "nodes", "The table of nodes."),
     action(ActionId::Pods, &[Key::Char('2')], READING, "pods", "The table of pods."),
+    action(
+        ActionId::Updates,
+        &[Key::Char('3')],
+        READING,
+        "updates",
+        "The table of updates: which nodes are behind, and the maintenance that is under way.",
+    ),
     action(
         ActionId::Accept,
         &[Key::Enter],

@@ -162,8 +162,9 @@ fn perform(ui: &mut Ui, id: ActionId) -> Vec<Effect> {
         ActionId::Right => sideways(ui, 1),
         ActionId::Nodes => go(ui, TableKind::Nodes),
         ActionId::Pods => go(ui, TableKind::Pods),
-        // Two tabs: the next and the previous are the other one.
-        ActionId::NextTab | ActionId::PreviousTab => go(ui, other(ui.tab)),
+        ActionId::Updates => go(ui, TableKind::Updates),
+        ActionId::NextTab => go(ui, tab_after(ui.tab, 1)),
+        ActionId::PreviousTab => go(ui, tab_after(ui.tab, TableKind::ALL.len() - 1)),
         ActionId::Accept => return accept(ui),
         ActionId::Cancel => cancel(ui),
         ActionId::ListDown => choose(ui, 1),
@@ -172,11 +173,10 @@ fn perform(ui: &mut Ui, id: ActionId) -> Vec<Effect> {
     Vec::new()
 }
 
-fn other(tab: TableKind) -> TableKind {
-    match tab {
-        TableKind::Nodes => TableKind::Pods,
-        TableKind::Pods => TableKind::Nodes,
-    }
+/// The tab so many places further, around the end.
+fn tab_after(tab: TableKind, places: usize) -> TableKind {
+    let at = TableKind::ALL.iter().position(|other| *other == tab).unwrap_or(0);
+    TableKind::ALL[(at + places) % TableKind::ALL.len()]
 }
 
 fn go(ui: &mut Ui, tab: TableKind) {
@@ -248,7 +248,7 @@ fn refresh(ui: &mut Ui) -> Vec<Effect> {
 fn ask_filter(ui: &mut Ui) {
     let selector = match ui.tab {
         TableKind::Pods => ui.scope.pod_selector.as_str(),
-        TableKind::Nodes => "",
+        TableKind::Nodes | TableKind::Updates => "",
     };
     let table = ui.table();
     let asks = Asks::Filter {
@@ -393,8 +393,8 @@ fn accept_filter(ui: &mut Ui, typed: &str) -> Vec<Effect> {
     let selector = split_selector(typed).0.unwrap_or_default();
     match ui.tab {
         TableKind::Pods => rescope(ui, ui.scope.namespace.clone(), selector),
-        TableKind::Nodes if selector.is_empty() => Vec::new(),
-        TableKind::Nodes => {
+        TableKind::Nodes | TableKind::Updates if selector.is_empty() => Vec::new(),
+        TableKind::Nodes | TableKind::Updates => {
             say(
                 ui,
                 Role::Warn,
@@ -418,7 +418,7 @@ fn accept_namespace(ui: &mut Ui, name: &str) -> Vec<Effect> {
 fn switch_context(ui: &mut Ui, name: String) -> Vec<Effect> {
     say(ui, Role::Muted, format!("going to context {name}"));
     ui.opened.clear();
-    for tab in [TableKind::Nodes, TableKind::Pods] {
+    for tab in TableKind::ALL {
         let table = ui.table_of(tab);
         table.cursor = Cursor::default();
         table.query.filter.clear();

@@ -125,6 +125,8 @@ pub enum Pane {
     Nodes,
     /// The table of pods.
     Pods,
+    /// The table of updates.
+    Updates,
     /// The page of a node.
     Node(Name),
     /// The page of a pod: namespace, name.
@@ -133,7 +135,7 @@ pub enum Pane {
 
 /// A pane that does not exist.
 #[derive(Debug, thiserror::Error)]
-#[error("there is no pane '{0}'; there are: nodes, pods, node/NAME, pod/NAMESPACE/NAME")]
+#[error("there is no pane '{0}'; there are: nodes, pods, updates, node/NAME, pod/NAMESPACE/NAME")]
 pub struct UnknownPane(String);
 
 impl FromStr for Pane {
@@ -143,6 +145,7 @@ impl FromStr for Pane {
         match text.split('/').collect::<Vec<_>>().as_slice() {
             ["nodes"] => Ok(Self::Nodes),
             ["pods"] => Ok(Self::Pods),
+            ["updates"] => Ok(Self::Updates),
             ["node", name] => Ok(Self::Node(Name::from(*name))),
             ["pod", namespace, name] => Ok(Self::Pod(Name::from(*namespace), Name::from(*name))),
             _ => Err(UnknownPane(text.to_owned())),
@@ -167,9 +170,10 @@ pub fn snapshot(
     ui.tab = match pane {
         Pane::Nodes | Pane::Node(_) => TableKind::Nodes,
         Pane::Pods | Pane::Pod(..) => TableKind::Pods,
+        Pane::Updates => TableKind::Updates,
     };
     ui.opened.extend(match pane {
-        Pane::Nodes | Pane::Pods => None,
+        Pane::Nodes | Pane::Pods | Pane::Updates => None,
         Pane::Node(name) => Some(Open::new(Opened::Node(name.clone()))),
         Pane::Pod(namespace, name) => Some(Open::new(Opened::Pod {
             namespace: namespace.clone(),

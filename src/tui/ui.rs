@@ -43,6 +43,7 @@ pub struct Ui {
     pub settled: Settled,
     nodes: Table,
     pods: Table,
+    updates: Table,
 }
 
 /// What the watches are restricted to.
@@ -235,6 +236,7 @@ impl Ui {
             settled: Settled::default(),
             nodes: Table::default(),
             pods: Table::default(),
+            updates: Table::default(),
         }
     }
 
@@ -243,6 +245,7 @@ impl Ui {
         match self.tab {
             TableKind::Nodes => &self.nodes,
             TableKind::Pods => &self.pods,
+            TableKind::Updates => &self.updates,
         }
     }
 
@@ -256,6 +259,7 @@ impl Ui {
         match kind {
             TableKind::Nodes => &mut self.nodes,
             TableKind::Pods => &mut self.pods,
+            TableKind::Updates => &mut self.updates,
         }
     }
 
@@ -296,15 +300,16 @@ impl Ui {
     /// What must be measured for what is on screen: nothing else is queried.
     pub fn demand(&self) -> Demand {
         let page = self.opened.iter().rev().find_map(|open| open.what.row());
-        let (nodes, containers) = match page {
-            Some(RowKey::Node(_)) => (true, true),
-            Some(RowKey::Pod { .. }) => (false, true),
-            None => (self.tab == TableKind::Nodes, self.tab == TableKind::Pods),
+        let (nodes, containers, history) = match (page, self.tab) {
+            (Some(RowKey::Node(_)), _) => (true, true, true),
+            (Some(RowKey::Pod { .. }), _) | (None, TableKind::Pods) => (false, true, false),
+            (None, TableKind::Nodes) => (true, false, true),
+            (None, TableKind::Updates) => (true, false, false),
         };
         Demand {
             nodes,
             containers,
-            history: nodes,
+            history,
         }
     }
 }

@@ -3,6 +3,7 @@
 pub mod cells;
 pub mod nodes;
 pub mod pods;
+pub mod updates;
 
 use super::order::{SUMS, SortKey, Summand};
 use super::view::{Align, Direction, Line, RowKey};
@@ -152,5 +153,6 @@ mod tests {
     fn columns_are_told_apart_by_names_that_can_be_typed() {
         check::<nodes::NodeRow<'_>>();
         check::<pods::PodRow<'_>>();
+        check::<updates::UpdateRow<'_>>();
     }
 }

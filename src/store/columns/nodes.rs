@@ -12,7 +12,7 @@ use crate::domain::object::Os;
 use crate::domain::severity::Severity;
 use crate::domain::text::sanitise;
 use crate::domain::{Name, Timestamp, format};
-use crate::store::cluster::windows_version;
+use crate::store::cluster::{record, windows_version};
 use crate::store::join::Joins;
 use crate::store::order::{SUMS, Summand};
 use crate::store::view::{Align, Direction, Line, Role, RowKey, Span, elide};
@@ -80,7 +80,9 @@ impl NodeRow<'_> {
         let now = self.joins.now;
         let lease = self.joins.cluster.lease_age(&self.node.name, now).ok();
         let booted = self.joins.booted_at(self.node);
+        let record = record(self.node).and_then(Result::ok);
         NodeState::of(self.node, lease, booted.value().copied(), now)
+            .in_work(record.map(|record| record.reached.title()))
     }
 
     fn state_cell(&self) -> Line {
@@ -91,7 +93,9 @@ impl NodeRow<'_> {
         if let Some(glyph) = glyph_of(readiness.severity()) {
             line.push(Span::new(format!(" {glyph}"), role));
         }
-        if state.cordoned {
+        if let Some(step) = state.in_work {
+            line.push(Span::new(format!(" ⏸ {step}"), Role::Warn));
+        } else if state.cordoned {
             line.push(Span::new(" ⏸ cordoned", Role::Warn));
         }
         for mark in &state.marks {
@@ -109,6 +113,10 @@ impl NodeRow<'_> {
         let mut words = state.readiness.name().to_owned();
         if state.cordoned {
             words.push_str(" cordoned");
+        }
+        if let Some(step) = state.in_work {
+            words.push(' ');
+            words.push_str(step);
         }
         for mark in &state.marks {
             words.push(' ');
@@ -237,7 +245,7 @@ impl<'a> Column<NodeRow<'a>> for NodeColumn {
                 (8, 44),
                 250,
                 TEXT,
-                "The Ready condition, and beside it: cordoned, late lease, pressure, a recent restart",
+                "The Ready condition, and beside it: cordoned or where a maintenance is, late lease, pressure, a recent restart",
             ),
             Self::Os => (
                 "os",

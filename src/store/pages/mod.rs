@@ -3,6 +3,7 @@
 mod node;
 mod pod;
 mod preview;
+mod workflow;
 
 use super::columns::cells::{ABSENT, plain, role_at, whole};
 use super::view::{Align, Body, Line, Role, Section, Span};

@@ -13,6 +13,7 @@ use crate::store::Store;
 use crate::store::columns::cells::{
     ABSENT, bytes, gauge, glyph_of, plain, reading, role_of, sparkline, whole,
 };
+use crate::store::cluster::record;
 use crate::store::join::Joins;
 use crate::store::view::{Line, Role, RowKey, Span};
 use std::fmt::Write as _;
@@ -25,7 +26,11 @@ impl Store {
     pub fn preview(&self, key: &RowKey, now: Timestamp) -> Vec<Line> {
         let joins = self.joins(now);
         match key {
-            RowKey::Node(name) => self.cluster.node(name).map(|node| of_node(joins, node)),
+            RowKey::Node(name) => self.cluster.node(name).map(|node| {
+                let mut lines = of_node(joins, node);
+                lines.splice(0..0, in_work(node, now));
+                lines
+            }),
             RowKey::Pod { namespace, name, uid } => {
                 let id = (Some(namespace.clone()), name.clone());
                 let pod = self.cluster.pods.find(&id).filter(|pod| pod.uid == *uid);
@@ -34,6 +39,27 @@ impl Store {
         }
         .unwrap_or_default()
     }
+}
+
+/// `⏸ update: restart   by anna@desk since 13:40:12 UTC   boot id 11 before   10.0.26100.32995 before`.
+fn in_work(node: &Node, now: Timestamp) -> Option<Line> {
+    let record = match record(node)? {
+        Ok(record) => record,
+        Err(error) => {
+            let text = format!("▲ the record of a maintenance on the node cannot be read: {error}");
+            return Some(plain(sanitise(&text), Role::Warn));
+        }
+    };
+    let since = format::ago((now - record.started_at).num_seconds());
+    let what = format!("⏸ {}: {}", record.purpose.name(), record.reached.title());
+    let about = format!(
+        "   begun by {} {since}   before it: boot id {}, {}",
+        record.by, record.boot_id, record.kernel_version
+    );
+    Some(vec![
+        Span::new(what, Role::Warn),
+        Span::new(sanitise(&about).into_owned(), Role::Text),
+    ])
 }
 
 /// `commit 5.0 GiB of 16 GiB (31 %, charged)   working set 2.4 GiB   page file ≈ 8.0 GiB …`, the services, the hour.

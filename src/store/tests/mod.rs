@@ -1,8 +1,11 @@
 //! Stories: given this cluster, when this happens, the operator sees that.
 
-mod cluster;
+pub mod cluster;
 mod filters;
 mod generations;
 mod pages;
 mod sources_off;
 mod tables;
+mod updates;
+pub mod work;
+mod workflow;

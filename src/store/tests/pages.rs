@@ -9,7 +9,7 @@ use crate::domain::reading::Source;
 use crate::sources::event::{Detail, DetailKey, Payload, Problem, WatchState, Watched};
 use crate::store::view::{Body, Page, RowKey};
 
-fn shown(page: &Page) -> String {
+pub fn shown(page: &Page) -> String {
     let mut out = vec![roles(&page.title)];
     for section in &page.sections {
         out.push(format!("== {}", section.title));

@@ -4,7 +4,7 @@ use crate::domain::reading::Source;
 use crate::sources::event::Payload;
 use crate::store::view::{Direction, OsScope, TableKind, TableQuery, TableWindow};
 
-fn shown(window: &TableWindow) -> String {
+pub fn shown(window: &TableWindow) -> String {
     let mut lines = vec![
         window
             .columns

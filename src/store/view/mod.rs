@@ -83,6 +83,22 @@ pub enum TableKind {
     Nodes,
     /// Pods.
     Pods,
+    /// Nodes again: how far each is with its updates, and what is being done about it.
+    Updates,
+}
+
+impl TableKind {
+    /// All of them, in the order of the tabs.
+    pub const ALL: [Self; 3] = [Self::Nodes, Self::Pods, Self::Updates];
+
+    /// Its name, as the screens and the command line have it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Nodes => "nodes",
+            Self::Pods => "pods",
+            Self::Updates => "updates",
+        }
+    }
 }
 
 /// A column as the pane needs it.

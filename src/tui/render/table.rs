@@ -2,7 +2,7 @@
 
 use super::canvas::Canvas;
 use super::text;
-use crate::store::view::{Align, ColumnHead, Direction, Line, OsScope, Role, Row, Span, TableKind};
+use crate::store::view::{Align, ColumnHead, Direction, Line, OsScope, Role, Row, Span};
 use crate::tui::layout::{Areas, Placed, gap};
 use crate::tui::scene::TableScene;
 use crate::tui::ui::Ui;
@@ -45,11 +45,7 @@ pub fn render(canvas: &mut Canvas, areas: &Areas, table: &TableScene, ui: &Ui) {
 }
 
 fn title(table: &TableScene, ui: &Ui) -> Line {
-    let name = match ui.tab {
-        TableKind::Nodes => "nodes",
-        TableKind::Pods => "pods",
-    };
-    let mut title = text::plain(name, Role::Title);
+    let mut title = text::plain(ui.tab.name(), Role::Title);
     let filter = &ui.table().query.filter;
     if !filter.is_empty() {
         title.push(Span::new(format!(" /{filter}"), Role::Highlight));

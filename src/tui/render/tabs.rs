@@ -8,8 +8,9 @@ use crate::tui::ui::Ui;
 pub fn render(canvas: &mut Canvas, y: u16, header: &HeaderView, ui: &Ui) {
     let width = canvas.width();
     let tabs = [
-        (TableKind::Nodes, "1", "Nodes", header.counts.nodes),
-        (TableKind::Pods, "2", "Pods", header.counts.pods),
+        (TableKind::Nodes, "1", "Nodes", Some(header.counts.nodes)),
+        (TableKind::Pods, "2", "Pods", Some(header.counts.pods)),
+        (TableKind::Updates, "3", "Updates", None),
     ];
     let mut x = 1;
     for (kind, number, name, count) in tabs {
@@ -20,7 +21,10 @@ pub fn render(canvas: &mut Canvas, y: u16, header: &HeaderView, ui: &Ui) {
             canvas.theme.role(Role::Text)
         };
         x = canvas.put(x, y, width - x, name, style);
-        x = canvas.text(x, y, width - x, &format!(" {count}"), Role::Muted) + 3;
+        if let Some(count) = count {
+            x = canvas.text(x, y, width - x, &format!(" {count}"), Role::Muted);
+        }
+        x += 3;
     }
     let mut right = width - 1;
     for (mark, shown) in [(" DEMO ", ui.options.demo), (" READ-ONLY ", ui.options.read_only)] {

@@ -18,6 +18,7 @@ pub struct Cluster {
     pub header: HeaderView,
     pub nodes: Vec<(Row, OsScope)>,
     pub pods: Vec<(Row, OsScope)>,
+    pub updates: Vec<(Row, OsScope)>,
     pub notice: Option<Line>,
     pub yaml: Option<Result<String, String>>,
     pub watches: Vec<(Watched, WatchState)>,
@@ -100,6 +101,55 @@ fn pod(namespace: &str, name: &str, state: (&str, Role), commit: &str, node: &st
     (Row { key, cells }, os)
 }
 
+/// One Windows node in work, one that is up to date, and the Linux nodes.
+fn updates() -> Vec<(Row, OsScope)> {
+    let row = |name: &str, os, cells: [Line; 7]| {
+        let mut row = vec![span(name, Role::Text)];
+        row.extend(cells);
+        let key = RowKey::Node(Name::from(name));
+        (Row { key, cells: row }, os)
+    };
+    let absent = || span("–", Role::Absent);
+    let mut rows = vec![
+        row(
+            "k8s-lab-win-1",
+            OsScope::Windows,
+            [
+                vec![Span::new("Ready", Role::Ok), Span::new(" ⏸ restart", Role::Warn)],
+                span("26100", Role::Text),
+                span("32995", Role::Text),
+                span("▲ −443", Role::Warn),
+                span("11 · 14h", Role::Text),
+                span("drainboard · 4m", Role::Text),
+                vec![
+                    Span::new("update: restart", Role::Warn),
+                    Span::new(" · anna@desk", Role::Text),
+                    Span::new(" · 4m", Role::Muted),
+                ],
+            ],
+        ),
+        row(
+            "k8s-lab-win-2",
+            OsScope::Windows,
+            [
+                span("Ready", Role::Ok),
+                span("26100", Role::Text),
+                span("33438", Role::Text),
+                span("newest", Role::Muted),
+                span("7 · 3d", Role::Text),
+                absent(),
+                absent(),
+            ],
+        ),
+    ];
+    for name in ["k8s-lab-node-1", "k8s-lab-master-1"] {
+        let ready = span("Ready", Role::Ok);
+        let [a, b, c, e, f] = [(); 5].map(|()| absent());
+        rows.push(row(name, OsScope::Linux, [ready, a, b, c, span("3d", Role::Text), e, f]));
+    }
+    rows
+}
+
 impl Cluster {
     /// The article's cluster, quiet.
     pub fn article() -> Self {
@@ -171,6 +221,7 @@ impl Cluster {
             header,
             nodes,
             pods,
+            updates: updates(),
             notice: None,
             yaml: None,
             watches: vec![
@@ -206,6 +257,7 @@ impl Cluster {
         let rows = match kind {
             TableKind::Nodes => &self.nodes,
             TableKind::Pods => &self.pods,
+            TableKind::Updates => &self.updates,
         };
         let in_scope: Vec<&Row> = rows
             .iter()
@@ -271,6 +323,16 @@ fn heads(kind: TableKind, query: &TableQuery) -> Vec<ColumnHead> {
             head("ws", "WS", Align::Right, 6, 6, 45),
             head("node", "NODE", Align::Left, 8, 30, 30),
         ],
+        TableKind::Updates => vec![
+            head("name", "NAME", Align::Left, 14, 40, 100),
+            head("state", "STATE", Align::Left, 8, 24, 90),
+            head("build", "BUILD", Align::Left, 5, 5, 40),
+            head("revision", "REVISION", Align::Right, 8, 8, 50),
+            head("behind", "BEHIND", Align::Left, 6, 10, 80),
+            head("boot", "BOOT", Align::Left, 8, 14, 60),
+            head("cordoned", "CORDONED", Align::Left, 8, 36, 70),
+            head("maintenance", "MAINTENANCE", Align::Left, 11, 60, 85),
+        ],
     }
 }
 
@@ -298,7 +360,15 @@ impl Views for Cluster {
             matched,
             total,
             notice: self.notice.clone().or(nothing),
-            summary: span("commit 5.0 of 16.0 GiB on 1 of 1 Windows nodes", Role::Muted),
+            summary: match kind {
+                TableKind::Nodes | TableKind::Pods => {
+                    span("commit 5.0 of 16.0 GiB on 1 of 1 Windows nodes", Role::Muted)
+                }
+                TableKind::Updates => span(
+                    "4 nodes · Patch Tuesday 2026-08-11 in 7 d, then 2026-09-08, 2026-10-13 (UTC)",
+                    Role::Muted,
+                ),
+            },
         }
     }
 

@@ -302,6 +302,17 @@ fn help_lists_every_key_of_the_place_and_the_columns() {
 }
 
 #[test]
+fn the_tabs_are_walked_in_both_directions() {
+    let mut operator = operator();
+    for title in ["── pods ──", "── updates ──", "── nodes ──"] {
+        operator.press("tab").sees(title);
+    }
+    operator.press("backtab").sees("── updates ──");
+    operator.press("backtab").sees("── pods ──");
+    operator.press("3").sees("── updates ──").sees("update: restart");
+}
+
+#[test]
 fn q_closes_what_is_open_and_then_leaves() {
     let mut operator = operator();
     operator.press("enter q");

@@ -27,6 +27,11 @@ fn pods() {
 }
 
 #[test]
+fn updates() {
+    at_every_size("updates", &Cluster::article(), "3");
+}
+
+#[test]
 fn a_page() {
     at_every_size("page", &Cluster::article(), "2 enter");
 }

@@ -1,0 +1,238 @@
+//! The restart: what to do at the node, by which signs it is known to have happened, and what to look for when the
+//! node does not come back. Commands and causes are those of a Windows Server Core node.
+
+use super::{lasting, lines, section};
+use crate::domain::node::{ConditionStatus, Node};
+use crate::domain::node_state::{LEASE_AMBER_SECONDS, LEASE_RED_SECONDS};
+use crate::domain::object::Os;
+use crate::domain::text::sanitise;
+use crate::domain::{Timestamp, format};
+use crate::maintenance::options::Purpose;
+use crate::maintenance::state::{State, Step};
+use crate::store::Store;
+use crate::store::cluster::seconds;
+use crate::store::columns::cells::{absent, plain};
+use crate::store::join::Joins;
+use crate::store::pages::measured;
+use crate::store::view::{Align, Line, Role, Section, Span};
+
+/// The control plane gives a node up so long after its last renewal (`--node-monitor-grace-period`), seconds.
+const GRACE_SECONDS: u64 = 50;
+/// Every pod tolerates an unreachable node so long (`DefaultTolerationSeconds`), seconds.
+const TOLERATION_SECONDS: u64 = 300;
+/// A restart of which nothing is seen for so long needs a look at the console, seconds.
+const OVERDUE_SECONDS: i64 = 300;
+/// Cells of the explanations before the commands.
+const LABEL_CELLS: usize = 14;
+
+/// What is typed at the node, each with what it is for.
+type Command = (&'static str, &'static str);
+
+const UPDATE: [Command; 3] = [
+    (
+        "install",
+        "sconfig    # 5: D, download only, so that Windows never restarts by itself; 6: install all updates",
+    ),
+    (
+        "restart due?",
+        r"Test-Path 'HKLM:\SOFTWARE\Microsoft\Windows\CurrentVersion\WindowsUpdate\Auto Update\RebootRequired'",
+    ),
+    ("restart", "Restart-Computer"),
+];
+const RESTART: [Command; 1] = [("restart", "Restart-Computer")];
+const RESTART_LINUX: [Command; 1] = [("restart", "sudo systemctl reboot")];
+
+const LATE: [Command; 4] = [
+    (
+        "look",
+        "Get-WinEvent -FilterHashtable @{LogName='System'; ProviderName='Service Control Manager'} -MaxEvents 30 | \
+         Where-Object Id -in 7000,7001,7009 | Format-Table TimeCreated, Id, Message -Wrap",
+    ),
+    ("now", "Start-Service kubelet"),
+    ("from now on", "sc.exe config containerd start= delayed-auto"),
+    ("", "sc.exe config kubelet start= delayed-auto"),
+];
+
+const fn commands(state: &State, os: Option<Os>) -> &'static [Command] {
+    match (os, state.options.purpose) {
+        (Some(Os::Linux), _) => &RESTART_LINUX,
+        (_, Purpose::Update) => &UPDATE,
+        (_, Purpose::Restart | Purpose::Cleanup) => &RESTART,
+    }
+}
+
+impl Store {
+    /// The commands that the page of the maintenance shows, to be pasted at the node; none while there is nothing to do.
+    pub fn workflow_commands(&self, state: &State, now: Timestamp) -> Vec<&'static str> {
+        let joins = self.joins(now);
+        if state.step != Step::Restart {
+            return Vec::new();
+        }
+        let os = self.cluster.node(&state.node).and_then(|node| node.os);
+        let late = is_overdue(joins, state, now) && os != Some(Os::Linux);
+        let shown = if late { &LATE[..] } else { commands(state, os) };
+        shown.iter().map(|(_, command)| *command).collect()
+    }
+}
+
+fn command_lines(commands: &[Command]) -> Vec<Line> {
+    commands
+        .iter()
+        .map(|(label, command)| {
+            vec![
+                Span::new(format!("{label:<LABEL_CELLS$}"), Role::Muted),
+                Span::new(*command, Role::Highlight),
+            ]
+        })
+        .collect()
+}
+
+/// What to do at the node.
+pub fn at_the_node(joins: Joins<'_>, state: &State) -> Option<Section> {
+    if state.ending.is_some() {
+        return None;
+    }
+    let os = joins.cluster.node(&state.node).and_then(|node| node.os);
+    let mut shown = command_lines(commands(state, os));
+    if let Some(command) = &state.options.reboot_command {
+        let started = state.record.as_ref().is_some_and(|record| record.reboot_started);
+        let words = if started { "was started: " } else { "can be run from here: " };
+        shown.push(vec![
+            Span::new(format!("{:<LABEL_CELLS$}", "or"), Role::Muted),
+            Span::new(words, Role::Text),
+            Span::new(sanitise(&command.join(" ")).into_owned(), Role::Highlight),
+        ]);
+    }
+    Some(lines("at the node", shown))
+}
+
+fn ready(node: &Node) -> Option<ConditionStatus> {
+    let ready = node.conditions.iter().find(|condition| &*condition.kind == "Ready");
+    ready.map(|condition| condition.status)
+}
+
+/// The signs of a restart beside each other, with what each of them proves.
+pub fn signs(joins: Joins<'_>, state: &State, now: Timestamp) -> Option<Section> {
+    let heads = vec![
+        ("SIGN", Align::Left),
+        ("NOW", Align::Left),
+        ("WHAT IT PROVES", Align::Left),
+    ];
+    let Some(node) = joins.cluster.node(&state.node) else {
+        return Some(lines("is it back?", vec![plain("✖ there is no such node now", Role::Error)]));
+    };
+    let before = state.record.as_ref().map_or("", |record| &*record.boot_id);
+    let restarted = state.boot_id.is_some() && !node.boot_id.is_empty() && *node.boot_id != *before;
+    let boot_id = match (&*node.boot_id, restarted) {
+        ("", _) => absent(),
+        (id, true) => plain(format!("{} → {}", sanitise(before), sanitise(id)), Role::Ok),
+        (id, false) => plain(sanitise(id), Role::Text),
+    };
+    let (word, role) = match ready(node) {
+        Some(ConditionStatus::True) => ("True", Role::Text),
+        Some(ConditionStatus::False) => ("False", Role::Warn),
+        Some(ConditionStatus::Unknown) => ("Unknown", Role::Warn),
+        None => ("–", Role::Absent),
+    };
+    let rows = vec![
+        sign("boot id", boot_id, "the restart: another id than before"),
+        sign(
+            "Ready",
+            plain(word, role),
+            "nothing: True proves nothing for 50 s after the node fell silent, and a fast node is never anything else",
+        ),
+        sign(
+            "lease",
+            lease(joins, node),
+            "that the kubelet is alive: it renews every 10 s; silent while the node restarts",
+        ),
+        sign(
+            "boot time",
+            measured(&joins.booted_at(node), now, |at| {
+                plain(at.format("%H:%M:%S UTC").to_string(), Role::Text)
+            }),
+            "the restart, as the exporter saw it: as old as its sample",
+        ),
+    ];
+    section("is it back?", rows, heads)
+}
+
+fn sign(name: &str, value: Line, proves: &str) -> Vec<Line> {
+    vec![plain(name, Role::Text), value, plain(proves, Role::Muted)]
+}
+
+fn lease(joins: Joins<'_>, node: &Node) -> Line {
+    match joins.cluster.lease_age(&node.name, joins.now) {
+        Err(_) => absent(),
+        Ok(age) if age >= LEASE_RED_SECONDS => plain(format!("{age} s ✖"), Role::Error),
+        Ok(age) if age >= LEASE_AMBER_SECONDS => plain(format!("{age} s ▲"), Role::Warn),
+        Ok(age) => plain(format!("{age} s"), Role::Text),
+    }
+}
+
+/// While the node is silent: how long traffic still goes there.
+pub fn silence(joins: Joins<'_>, state: &State, now: Timestamp) -> Option<Section> {
+    let node = joins.cluster.node(&state.node)?;
+    let seen = joins.cluster.renewal_seen(&node.name).ok()?;
+    let silent = seconds(now - seen);
+    if silent < LEASE_AMBER_SECONDS || state.ending.is_some() {
+        return None;
+    }
+    let left = |limit: u64| match limit.saturating_sub(silent) {
+        0 => "over now".to_owned(),
+        left => format!("{} left", format::stopwatch(i64::try_from(left).unwrap_or(i64::MAX))),
+    };
+    let text = format!(
+        "▲ the node is silent for {silent} s: its endpoints stay ready up to {GRACE_SECONDS} s ({}) and its pods \
+         {TOLERATION_SECONDS} s more ({}); traffic still goes there until then",
+        left(GRACE_SECONDS),
+        left(GRACE_SECONDS + TOLERATION_SECONDS),
+    );
+    Some(lines("", vec![plain(text, Role::Warn)]))
+}
+
+/// Whether the restart has been waited for long enough, and the node is not well, so that somebody should look.
+fn is_overdue(joins: Joins<'_>, state: &State, now: Timestamp) -> bool {
+    let Some(node) = joins.cluster.node(&state.node) else {
+        return false;
+    };
+    let began = state.times.iter().rev().find(|time| time.step == Step::Restart);
+    let waited = began.map_or(0, |time| (now - time.from).num_seconds());
+    let silent = joins.cluster.lease_age(&node.name, now).unwrap_or(0);
+    let not_ready = ready(node) != Some(ConditionStatus::True);
+    waited >= OVERDUE_SECONDS && (not_ready || i64::try_from(silent).unwrap_or(i64::MAX) >= OVERDUE_SECONDS)
+}
+
+/// The node does not come back: likely causes, and the remedy.
+pub fn not_back(joins: Joins<'_>, state: &State, now: Timestamp) -> Option<Section> {
+    if !is_overdue(joins, state, now) || state.ending.is_some() {
+        return None;
+    }
+    let node = joins.cluster.node(&state.node)?;
+    let began = state.times.last().map_or(now, |time| time.from);
+    let mut shown = vec![plain(
+        format!("▲ waited for {}: look at its console", lasting(now - began)),
+        Role::Warn,
+    )];
+    if node.os == Some(Os::Windows) {
+        shown.push(plain(
+            "likely on a slow disk: containerd does not answer the service control manager within 45 s of the boot \
+             (System log 7009, 7000), is not tried again, and the kubelet, which depends on it, does not start either (7001)",
+            Role::Text,
+        ));
+        for (service, state) in joins.services(node) {
+            if state.value().is_some() {
+                let mut line = plain(format!("{service} "), Role::Muted);
+                line.extend(measured(&state, now, |found| plain(found.state.name(), Role::Text)));
+                shown.push(line);
+            }
+        }
+        shown.extend(command_lines(&LATE));
+        shown.push(plain(
+            "both services, not containerd alone: a kubelet that starts with the boot starts containerd in the same \
+             unlucky minute",
+            Role::Muted,
+        ));
+    }
+    Some(lines("it does not come back", shown))
+}
