@@ -272,29 +272,22 @@ impl Order {
         }
     }
 
-    /// The dirty rows that exist, in order of the sort, with their keys renewed.
-    fn renewed(&mut self, rows: &mut impl Rows) -> Vec<u32> {
-        let mut slots = self.dirty.clone();
+    /// Renews the keys of the dirty rows, brings these into the order of the sort, and puts them there.
+    fn mend_sorted(&mut self, rows: &mut impl Rows) {
         if self.direction.is_some() {
-            for slot in &slots {
+            for slot in &self.dirty {
                 let exists = rows.exists(*slot);
                 self.keys[*slot as usize] = if exists { rows.key(*slot) } else { SortKey::Absent };
             }
         }
-        slots.retain(|slot| rows.exists(*slot));
         let order = Comparison::of(self.direction, &self.keys, &self.rank);
-        slots.sort_unstable_by(|a, b| order.compare(*a, *b));
-        slots
-    }
-
-    fn mend_sorted(&mut self, rows: &mut impl Rows) {
+        self.dirty.sort_unstable_by(|a, b| order.compare(*a, *b));
         if self.dirty.is_empty() || self.direction.is_none() {
             return;
         }
-        self.sorted
-            .retain(|slot| self.dirt[*slot as usize] == Dirt::Clean);
-        let renewed = self.renewed(rows);
-        let order = Comparison::of(self.direction, &self.keys, &self.rank);
+        let (dirt, dirty) = (&self.dirt, self.dirty.iter().copied());
+        self.sorted.retain(|slot| dirt[*slot as usize] == Dirt::Clean);
+        let renewed: Vec<u32> = dirty.filter(|slot| rows.exists(*slot)).collect();
         merge(&mut self.sorted, &renewed, |a, b| order.compare(a, b));
     }
 
@@ -316,6 +309,7 @@ impl Order {
         }
     }
 
+    /// Puts the dirty rows, which are in order, among those that are shown.
     fn mend_shown(&mut self, rows: &mut impl Rows) {
         if self.dirty.is_empty() {
             return;
@@ -335,7 +329,6 @@ impl Order {
         let mut renewed = self.dirty.clone();
         renewed.retain(|slot| self.places[*slot as usize] == Place::Shown);
         let order = Comparison::of(self.direction, &self.keys, &self.rank);
-        renewed.sort_unstable_by(|a, b| order.compare(*a, *b));
         merge(&mut self.shown, &renewed, |a, b| order.compare(a, b));
     }
 
@@ -343,27 +336,24 @@ impl Order {
         self.places.fill(Place::Out);
         self.in_scope = 0;
         self.sums = <[Sum; SUMS]>::default();
-        let layer = std::mem::take(self.sorted_layer());
-        let mut shown = std::mem::take(&mut self.shown);
-        shown.clear();
-        for slot in &layer {
-            if self.place(*slot, rows) == Place::Shown {
-                shown.push(*slot);
-            }
+        // In the natural order, in which a list brings the rows and they lie in memory: a sort scatters them.
+        let natural = std::mem::take(&mut self.natural);
+        for slot in &natural {
+            self.place(*slot, rows);
         }
-        self.shown = shown;
-        *self.sorted_layer() = layer;
-    }
-
-    fn sorted_layer(&mut self) -> &mut Vec<u32> {
-        if self.direction.is_some() {
-            &mut self.sorted
+        self.natural = natural;
+        let layer = if self.direction.is_some() {
+            &self.sorted
         } else {
-            &mut self.natural
-        }
+            &self.natural
+        };
+        let places = &self.places;
+        self.shown.clear();
+        self.shown
+            .extend(layer.iter().filter(|slot| places[**slot as usize] == Place::Shown));
     }
 
-    fn place(&mut self, slot: u32, rows: &mut impl Rows) -> Place {
+    fn place(&mut self, slot: u32, rows: &mut impl Rows) {
         let place = rows.place(slot);
         self.places[slot as usize] = place;
         if place != Place::Out {
@@ -374,7 +364,6 @@ impl Order {
                 sum.add(summand);
             }
         }
-        place
     }
 
     fn forget(&mut self, slot: u32) {
@@ -453,21 +442,28 @@ impl<'a> Comparison<'a> {
     }
 }
 
-/// Puts `new` (in order) into `into` (in order): a binary search each, then one copy.
+/// Puts `new` (in order) into `into` (in order): a search each that looks nearby first, then one copy. Few new
+/// rows cost little more than the copy, many no more than a merge.
 fn merge(into: &mut Vec<u32>, new: &[u32], compare: impl Fn(u32, u32) -> Ordering) {
     if new.is_empty() {
         return;
     }
     let mut merged = Vec::with_capacity(into.len() + new.len());
-    let mut from = 0;
+    let mut rest = into.as_slice();
     for slot in new {
-        let rest = &into[from..];
-        let until = from + rest.partition_point(|other| compare(*other, *slot) == Ordering::Less);
-        merged.extend_from_slice(&into[from..until]);
+        let before = |other: &u32| compare(*other, *slot) == Ordering::Less;
+        let (mut passed, mut step) = (0, 1);
+        while rest.get(passed + step - 1).is_some_and(before) {
+            passed += step;
+            step *= 2;
+        }
+        let near = &rest[passed..rest.len().min(passed + step)];
+        let (smaller, others) = rest.split_at(passed + near.partition_point(before));
+        merged.extend_from_slice(smaller);
         merged.push(*slot);
-        from = until;
+        rest = others;
     }
-    merged.extend_from_slice(&into[from..]);
+    merged.extend_from_slice(rest);
     *into = merged;
 }
 

@@ -269,7 +269,7 @@ impl Store {
     fn mend(&mut self, kind: TableKind, query: &TableQuery) {
         let joins = Joins {
             cluster: &self.cluster,
-            feeds: &self.feeds,
+            feeds: self.feeds.all_current(),
             now: self.now,
         };
         let Orders { nodes, pods } = &mut self.orders;
@@ -378,7 +378,7 @@ fn node_row(joins: Joins<'_>, slot: u32) -> Option<NodeRow<'_>> {
 }
 
 fn pod_row(joins: Joins<'_>, slot: u32) -> Option<PodRow<'_>> {
-    let pod = joins.cluster.pods.get(slot)?;
+    let pod = joins.cluster.pods.at(slot)?;
     Some(PodRow { joins, pod })
 }
 

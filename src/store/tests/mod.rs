@@ -1,6 +1,6 @@
 //! Stories: given this cluster, when this happens, the operator sees that.
 
-mod cluster;
+pub(super) mod cluster;
 mod filters;
 mod generations;
 mod pages;
