@@ -142,11 +142,8 @@ impl Interned {
             )
             .into(),
             node: Some(self.nodes[node].clone()),
-            os: Some(if node.is_multiple_of(WINDOWS_EVERY) {
-                Os::Windows
-            } else {
-                Os::Linux
-            }),
+            // Linux pods seldom say it: theirs is that of their node.
+            os: node.is_multiple_of(WINDOWS_EVERY).then_some(Os::Windows),
             phase: Phase::Running,
             state: self.states[state].clone(),
             reason: self.nothing.clone(),
@@ -246,6 +243,10 @@ impl Interned {
                     },
                 });
             }
+        }
+        if windows {
+            // Prometheus answers query by query.
+            round.containers.sort_by_key(|measurement| measurement.quantity);
         }
         round
     }

@@ -317,7 +317,7 @@ impl Finder for Cluster {
         }
     }
 
-    fn pod_of(&self, id: &Id) -> Option<At<'_, Pod>> {
-        self.pod(id)
+    fn slot_of(&self, pod: &Id) -> Option<u32> {
+        self.pods.slot(pod)
     }
 }

@@ -45,25 +45,31 @@ impl ContainerSamples {
     /// Whether the values are those of `before`, which were not old.
     fn alike(&self, before: &Self, is_old: &impl Fn(Sample) -> bool) -> bool {
         self.all().into_iter().zip(before.all()).all(|pair| match pair {
-            (Some(after), Some(before)) => {
-                after.value.to_bits() == before.value.to_bits() && !is_old(before)
-            }
+            (Some(after), Some(before)) => after.value.to_bits() == before.value.to_bits() && !is_old(before),
             (None, None) => true,
             _ => false,
         })
     }
 }
 
-/// Samples of a pod's containers by container name: few, so they are walked.
-type PodSamples = Vec<(Name, ContainerSamples)>;
+/// What is held of one container, and where the next container of its pod is.
+struct Held {
+    name: Name,
+    samples: ContainerSamples,
+    next: u32,
+}
+
+/// No container.
+const NOWHERE: u32 = u32::MAX;
 
 /// Samples of all containers of one round.
 #[derive(Default)]
 pub struct Containers {
-    /// By slot of the pod's row; empty where there are none.
-    by_slot: Vec<PodSamples>,
-    /// Of pods that have no row.
-    waiting: HashMap<Id, PodSamples>,
+    held: Vec<Held>,
+    /// Slot of the pod's row → its first container.
+    by_slot: Vec<u32>,
+    /// First containers of pods that have no row.
+    waiting: HashMap<Id, u32>,
     ids: HashMap<Name, ContainerSamples>,
 }
 
@@ -71,40 +77,82 @@ impl Containers {
     /// Sorts samples by what they are about.
     pub fn new(measurements: Vec<ContainerMeasurement>, finder: &impl Finder) -> Self {
         let mut containers = Self::default();
+        // Each source names containers anew; they have few names.
+        let mut names: HashSet<Name> = HashSet::new();
+        let mut last = None;
         for measurement in measurements {
             let samples = match measurement.container {
                 ContainerKey::Named {
                     namespace,
                     pod,
                     container,
-                } => containers.named((Some(namespace), pod), container, finder),
+                } => {
+                    let id = (Some(namespace), pod);
+                    let slot = match &last {
+                        Some((same, slot)) if *same == id => *slot,
+                        _ => finder.slot_of(&id),
+                    };
+                    let samples = containers.of_container(&id, slot, &container, &mut names);
+                    last = Some((id, slot));
+                    samples
+                }
                 ContainerKey::Id(id) => containers.ids.entry(id).or_default(),
             };
             let held = samples.of(measurement.quantity);
             *held = Some(measurement.sample.or_newer(*held));
         }
+        containers.held.shrink_to_fit();
         containers
     }
 
-    fn named(&mut self, id: Id, container: Name, finder: &impl Finder) -> &mut ContainerSamples {
-        let Some(pod) = finder.pod_of(&id) else {
-            let samples = self.waiting.entry(id).or_default();
-            return of_container(samples, &container, || container.clone());
+    fn of_container(
+        &mut self,
+        id: &Id,
+        slot: Option<u32>,
+        container: &Name,
+        names: &mut HashSet<Name>,
+    ) -> &mut ContainerSamples {
+        let first = match slot {
+            Some(slot) => self.first(slot),
+            None => self.waiting.get(id).copied().unwrap_or(NOWHERE),
         };
-        let samples = self.seat(pod.slot);
-        // The row's own name of the container instead of another copy of it.
-        of_container(samples, &container, || {
-            let own = pod.row.containers.iter().find(|own| own.name == container);
-            own.map_or_else(|| container.clone(), |own| own.name.clone())
-        })
+        let (mut at, mut last) = (first, NOWHERE);
+        while let Some(held) = self.held.get(at as usize) {
+            if held.name == *container {
+                return &mut self.held[at as usize].samples;
+            }
+            (at, last) = (held.next, at);
+        }
+        let name = names.get(container).unwrap_or(container).clone();
+        names.insert(name.clone());
+        // As many containers as there are numbers do not fit into memory.
+        let new = u32::try_from(self.held.len()).unwrap_or(NOWHERE);
+        match (self.held.get_mut(last as usize), slot) {
+            (Some(last), _) => last.next = new,
+            (None, Some(slot)) => self.seat(slot, new),
+            (None, None) => {
+                self.waiting.insert(id.clone(), new);
+            }
+        }
+        let held = self.held.push_mut(Held {
+            name,
+            samples: ContainerSamples::default(),
+            next: NOWHERE,
+        });
+        &mut held.samples
     }
 
-    fn seat(&mut self, slot: u32) -> &mut PodSamples {
+    /// First container of the pod in this slot.
+    fn first(&self, slot: u32) -> u32 {
+        self.by_slot.get(slot as usize).copied().unwrap_or(NOWHERE)
+    }
+
+    fn seat(&mut self, slot: u32, first: u32) {
         let index = slot as usize;
         if index >= self.by_slot.len() {
-            self.by_slot.resize_with(index + 1, PodSamples::new);
+            self.by_slot.resize(index + 1, NOWHERE);
         }
-        &mut self.by_slot[index]
+        self.by_slot[index] = first;
     }
 
     /// A pod got a row.
@@ -112,21 +160,24 @@ impl Containers {
         if self.waiting.is_empty() {
             return;
         }
-        if let Some(samples) = self.waiting.remove(&pod.row.id()) {
-            *self.seat(pod.slot) = samples;
+        if let Some(first) = self.waiting.remove(&pod.row.id()) {
+            self.seat(pod.slot, first);
         }
     }
 
     /// A pod lost its row.
     pub fn pod_went(&mut self, pod: At<'_, Pod>) {
-        let seat = self.by_slot.get_mut(pod.slot as usize).map(std::mem::take);
-        if let Some(samples) = seat.filter(|samples| !samples.is_empty()) {
-            self.waiting.insert(pod.row.id(), samples);
+        let first = self.first(pod.slot);
+        if first != NOWHERE {
+            self.seat(pod.slot, NOWHERE);
+            self.waiting.insert(pod.row.id(), first);
         }
     }
 
-    fn of_slot(&self, slot: usize) -> &[(Name, ContainerSamples)] {
-        self.by_slot.get(slot).map_or(&[], Vec::as_slice)
+    /// What is held of the containers of the pod in this slot.
+    fn of_slot(&self, slot: u32) -> impl Iterator<Item = &Held> {
+        let at = |index: u32| self.held.get(index as usize);
+        std::iter::successors(at(self.first(slot)), move |held| at(held.next))
     }
 
     /// The container's sample of this quantity. A sample older than the pod is of an earlier pod of the same
@@ -137,9 +188,8 @@ impl Containers {
         container: &Container,
         quantity: ContainerQuantity,
     ) -> Option<Sample> {
-        let mut named = self.of_slot(pod.slot as usize).iter();
-        let named = named.find(|(name, _)| *name == container.name);
-        let named = named.and_then(|(_, samples)| samples.get(quantity));
+        let named = self.of_slot(pod.slot).find(|held| held.name == container.name);
+        let named = named.and_then(|held| held.samples.get(quantity));
         let sample = named.or_else(|| self.ids.get(&container.container_id)?.get(quantity))?;
         (pod.created_at.is_none_or(|created| sample.at >= created)).then_some(sample)
     }
@@ -153,12 +203,20 @@ impl Containers {
         is_old: impl Fn(Sample) -> bool,
         mut changed: impl FnMut(u32),
     ) {
-        for (slot, index) in (0u32..).zip(0..self.by_slot.len().max(old.by_slot.len())) {
-            let (before, after) = (old.of_slot(index), self.of_slot(index));
-            let same = before.len() == after.len()
-                && before.iter().zip(after).all(|((one, before), (other, after))| {
-                    one == other && after.alike(before, &is_old)
-                });
+        let slots = self.by_slot.len().max(old.by_slot.len());
+        for slot in (0u32..).take(slots) {
+            let (mut before, mut after) = (old.of_slot(slot), self.of_slot(slot));
+            let same = loop {
+                match (before.next(), after.next()) {
+                    (Some(before), Some(after)) => {
+                        if before.name != after.name || !after.samples.alike(&before.samples, &is_old) {
+                            break false;
+                        }
+                    }
+                    (None, None) => break true,
+                    _ => break false,
+                }
+            };
             if !same {
                 changed(slot);
             }
@@ -181,20 +239,6 @@ impl Containers {
     }
 }
 
-fn of_container<'s>(
-    samples: &'s mut PodSamples,
-    container: &Name,
-    own_name: impl FnOnce() -> Name,
-) -> &'s mut ContainerSamples {
-    let known = samples.iter().position(|(name, _)| name == container);
-    let index = known.unwrap_or_else(|| {
-        samples.reserve_exact(1);
-        samples.push((own_name(), ContainerSamples::default()));
-        samples.len() - 1
-    });
-    &mut samples[index].1
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -211,8 +255,8 @@ mod tests {
             None
         }
 
-        fn pod_of(&self, id: &Id) -> Option<At<'_, Pod>> {
-            self.at(self.slot(id)?)
+        fn slot_of(&self, pod: &Id) -> Option<u32> {
+            self.slot(pod)
         }
     }
 
@@ -328,7 +372,10 @@ mod tests {
             });
             Containers::new(measurements.collect(), &pods)
         };
-        let (old, new) = (round(&[(0, 1.0), (1, 1.0)]), round(&[(0, 1.0), (1, 2.0), (2, 1.0)]));
+        let (old, new) = (
+            round(&[(0, 1.0), (1, 1.0)]),
+            round(&[(0, 1.0), (1, 2.0), (2, 1.0)]),
+        );
         let mut told = Vec::new();
         new.compare(&old, pods.iter(), |_| false, |slot| told.push(slot));
         assert_eq!(told, [1, 2]);

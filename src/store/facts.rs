@@ -151,12 +151,7 @@ impl Store {
     /// Facts of all pods, by namespace and name.
     pub fn pod_facts(&self, now: Timestamp) -> Vec<PodFacts> {
         let joins = self.joins(now);
-        let mut facts: Vec<PodFacts> = self
-            .cluster
-            .pods
-            .iter()
-            .map(|pod| joins.pod_facts(pod))
-            .collect();
+        let mut facts: Vec<PodFacts> = self.cluster.pods.iter().map(|pod| joins.pod_facts(pod)).collect();
         facts.sort_unstable_by(|a, b| (&a.namespace, &a.name).cmp(&(&b.namespace, &b.name)));
         facts
     }

@@ -144,7 +144,12 @@ impl<'a> Joins<'a> {
     }
 
     /// A measured quantity of a container: bytes, or cores.
-    pub fn container(&self, pod: At<'_, Pod>, container: &Container, quantity: ContainerQuantity) -> Reading<f64> {
+    pub fn container(
+        &self,
+        pod: At<'_, Pod>,
+        container: &Container,
+        quantity: ContainerQuantity,
+    ) -> Reading<f64> {
         let only_windows = matches!(
             quantity,
             ContainerQuantity::Commit | ContainerQuantity::CommitPeak

@@ -4,7 +4,7 @@
 //! exporter pod that runs on them; never by host name. Containers are in [`containers`](super::containers).
 
 use super::containers::Containers;
-use super::fold::{At, Id};
+use super::fold::Id;
 use crate::domain::Name;
 use crate::domain::measurement::{
     Measurements, NodeHistory, NodeKey, NodeQuantity, Quantity, Sample, ServiceMeasurement,
@@ -18,8 +18,8 @@ use std::hash::Hash;
 pub trait Finder {
     /// The node's name; `None` if no node, or more than one, answers to this key.
     fn node_of(&self, key: &NodeKey) -> Option<Name>;
-    /// The row of the pod of this name.
-    fn pod_of(&self, id: &Id) -> Option<At<'_, Pod>>;
+    /// The slot of the pod's row.
+    fn slot_of(&self, pod: &Id) -> Option<u32>;
 }
 
 /// Samples of one node from one source.

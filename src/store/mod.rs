@@ -121,10 +121,9 @@ impl Store {
                 if_different(different)
             }
             Payload::Nodes(changes) => self.cluster.apply_nodes(changes, &mut self.orders),
-            Payload::Pods(changes) => {
-                self.cluster
-                    .apply_pods(changes, &mut self.orders, &mut self.feeds)
-            }
+            Payload::Pods(changes) => self
+                .cluster
+                .apply_pods(changes, &mut self.orders, &mut self.feeds),
             Payload::Leases(changes) => self.cluster.apply_leases(changes, &mut self.orders, now),
             Payload::DaemonSets(changes) => self.cluster.apply_daemonsets(changes),
             Payload::Events(changes) => {

@@ -128,15 +128,23 @@ enum Dirt {
     Moved,
 }
 
-/// Which layers must be built anew.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-enum Rebuild {
-    #[default]
-    Nothing,
-    Filter,
-    Sort,
-    /// All of it: what every row is sorted by and adds to the sums may have changed.
-    Content,
+/// What must be found out anew about every row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Anew {
+    /// What it is sorted by.
+    keys: bool,
+    /// Whether it matches.
+    places: bool,
+    /// What it adds to the sums.
+    summands: bool,
+}
+
+impl Anew {
+    const ALL: Self = Self {
+        keys: true,
+        places: true,
+        summands: true,
+    };
 }
 
 /// The layers of one table.
@@ -156,7 +164,7 @@ pub struct Order {
     sums: [Sum; SUMS],
     dirt: Vec<Dirt>,
     dirty: Vec<u32>,
-    rebuild: Rebuild,
+    anew: Anew,
 }
 
 const NOWHERE: u32 = u32::MAX;
@@ -174,7 +182,7 @@ impl Order {
 
     /// Something that all rows depend on changed (a round of samples).
     pub fn all_changed(&mut self) {
-        self.rebuild = Rebuild::Content;
+        self.anew = Anew::ALL;
     }
 
     /// All rows are gone. The sort stays.
@@ -199,17 +207,17 @@ impl Order {
     /// Asks for another sort: `None` for the natural order.
     pub fn sort(&mut self, direction: Option<Direction>) {
         self.direction = direction;
-        self.rebuild = self.rebuild.max(Rebuild::Sort);
+        self.anew.keys = true;
     }
 
     /// Asks for another filter.
     pub fn filter(&mut self) {
-        self.rebuild = self.rebuild.max(Rebuild::Filter);
+        self.anew.places = true;
     }
 
     /// Whether [`Order::mend`] has something to do.
     pub fn needs_mending(&self) -> bool {
-        !self.dirty.is_empty() || self.rebuild != Rebuild::Nothing
+        !self.dirty.is_empty() || self.anew != Anew::default()
     }
 
     /// Brings the layers up to date.
@@ -225,31 +233,58 @@ impl Order {
         self.summands.resize(capacity, [Summand::None; SUMS]);
         self.dirty.retain(|slot| (*slot as usize) < capacity);
         self.mend_natural(rows);
-        match std::mem::take(&mut self.rebuild) {
-            Rebuild::Nothing => {
-                self.mend_sorted(rows);
-                self.mend_shown(rows);
-            }
-            Rebuild::Filter => {
-                self.mend_sorted(rows);
-                self.weigh_dirty(rows);
-                self.filter_all(rows);
-            }
-            Rebuild::Sort => {
-                self.sort_all(rows);
-                self.weigh_dirty(rows);
-                self.filter_all(rows);
-            }
-            Rebuild::Content => {
-                self.sort_all(rows);
-                for slot in &self.natural {
-                    self.summands[*slot as usize] = rows.summands(*slot);
-                }
-                self.filter_all(rows);
-            }
+        let anew = std::mem::take(&mut self.anew);
+        self.renew(anew, rows);
+        if anew.keys {
+            self.sort_all();
+        } else {
+            self.mend_sorted(rows);
         }
+        self.show();
         for slot in self.dirty.drain(..) {
             self.dirt[slot as usize] = Dirt::Clean;
+        }
+    }
+
+    /// Finds out what the dirty rows are now, and of all rows what must be found out anew: all rows in their
+    /// natural order, in which a list brings them and they lie in memory.
+    fn renew(&mut self, anew: Anew, rows: &mut impl Rows) {
+        let dirty = std::mem::take(&mut self.dirty);
+        for slot in &dirty {
+            self.renew_row(*slot, Anew::ALL, rows);
+        }
+        self.dirty = dirty;
+        if anew != Anew::default() {
+            let natural = std::mem::take(&mut self.natural);
+            for slot in &natural {
+                if self.dirt[*slot as usize] == Dirt::Clean {
+                    self.renew_row(*slot, anew, rows);
+                }
+            }
+            self.natural = natural;
+        }
+    }
+
+    /// All that is asked of a row is asked at once, while it is at hand.
+    fn renew_row(&mut self, slot: u32, anew: Anew, rows: &mut impl Rows) {
+        let index = slot as usize;
+        let exists = rows.exists(slot);
+        if anew.places {
+            self.forget(slot);
+        }
+        if anew.keys {
+            let sorted = exists && self.direction.is_some();
+            self.keys[index] = if sorted { rows.key(slot) } else { SortKey::Absent };
+        }
+        if anew.summands {
+            self.summands[index] = if exists {
+                rows.summands(slot)
+            } else {
+                Default::default()
+            };
+        }
+        if anew.places && exists {
+            self.place(slot, rows);
         }
     }
 
@@ -272,85 +307,60 @@ impl Order {
         }
     }
 
-    /// Renews the keys of the dirty rows, brings these into the order of the sort, and puts them there.
-    fn mend_sorted(&mut self, rows: &mut impl Rows) {
-        if self.direction.is_some() {
-            for slot in &self.dirty {
-                let exists = rows.exists(*slot);
-                self.keys[*slot as usize] = if exists { rows.key(*slot) } else { SortKey::Absent };
-            }
-        }
-        let order = Comparison::of(self.direction, &self.keys, &self.rank);
-        self.dirty.sort_unstable_by(|a, b| order.compare(*a, *b));
+    /// Puts the dirty rows into the sort.
+    fn mend_sorted(&mut self, rows: &impl Rows) {
         if self.dirty.is_empty() || self.direction.is_none() {
             return;
         }
-        let (dirt, dirty) = (&self.dirt, self.dirty.iter().copied());
-        self.sorted.retain(|slot| dirt[*slot as usize] == Dirt::Clean);
-        let renewed: Vec<u32> = dirty.filter(|slot| rows.exists(*slot)).collect();
+        let mut renewed = self.dirty.clone();
+        renewed.retain(|slot| rows.exists(*slot));
+        self.sort_slots(&mut renewed);
+        self.sorted
+            .retain(|slot| self.dirt[*slot as usize] == Dirt::Clean);
+        let order = Comparison::of(self.direction, &self.keys, &self.rank);
         merge(&mut self.sorted, &renewed, |a, b| order.compare(a, b));
     }
 
-    fn sort_all(&mut self, rows: &mut impl Rows) {
-        self.sorted.clear();
-        if self.direction.is_none() {
-            self.keys.fill(SortKey::Absent);
-            return;
+    fn sort_all(&mut self) {
+        let mut sorted = std::mem::take(&mut self.sorted);
+        sorted.clear();
+        if self.direction.is_some() {
+            sorted.extend_from_slice(&self.natural);
+            self.sort_slots(&mut sorted);
         }
-        // Keys side by side with their slots: sorting through the slots would miss the cache at each comparison.
-        let direction = self.direction.unwrap_or(Direction::Ascending);
-        let mut keyed: Vec<(SortKey, u32)> =
-            self.natural.iter().map(|slot| (rows.key(*slot), *slot)).collect();
-        // Stable, and from the natural order: rows with equal keys stay in it.
-        keyed.sort_by(|(a, _), (b, _)| a.compare(b, direction));
-        for (key, slot) in keyed {
+        self.sorted = sorted;
+    }
+
+    /// Sorts slots by their keys. These are laid side by side for it: through the slots, each comparison would
+    /// miss the cache.
+    fn sort_slots(&mut self, slots: &mut [u32]) {
+        let Some(direction) = self.direction else { return };
+        let mut keyed: Vec<(SortKey, u32, u32)> = Vec::with_capacity(slots.len());
+        for slot in slots.iter() {
+            let key = std::mem::replace(&mut self.keys[*slot as usize], SortKey::Absent);
+            keyed.push((key, self.rank[*slot as usize], *slot));
+        }
+        keyed.sort_unstable_by(|(a, rank, _), (b, other, _)| {
+            a.compare(b, direction).then_with(|| rank.cmp(other))
+        });
+        for (place, (key, _, slot)) in slots.iter_mut().zip(keyed) {
             self.keys[slot as usize] = key;
-            self.sorted.push(slot);
+            *place = slot;
         }
     }
 
-    /// Puts the dirty rows, which are in order, among those that are shown.
-    fn mend_shown(&mut self, rows: &mut impl Rows) {
-        if self.dirty.is_empty() {
-            return;
-        }
-        self.shown.retain(|slot| self.dirt[*slot as usize] == Dirt::Clean);
-        for index in 0..self.dirty.len() {
-            let slot = self.dirty[index];
-            self.forget(slot);
-        }
-        self.weigh_dirty(rows);
-        for index in 0..self.dirty.len() {
-            let slot = self.dirty[index];
-            if rows.exists(slot) {
-                self.place(slot, rows);
-            }
-        }
-        let mut renewed = self.dirty.clone();
-        renewed.retain(|slot| self.places[*slot as usize] == Place::Shown);
-        let order = Comparison::of(self.direction, &self.keys, &self.rank);
-        merge(&mut self.shown, &renewed, |a, b| order.compare(a, b));
-    }
-
-    fn filter_all(&mut self, rows: &mut impl Rows) {
-        self.places.fill(Place::Out);
-        self.in_scope = 0;
-        self.sums = <[Sum; SUMS]>::default();
-        // In the natural order, in which a list brings the rows and they lie in memory: a sort scatters them.
-        let natural = std::mem::take(&mut self.natural);
-        for slot in &natural {
-            self.place(*slot, rows);
-        }
-        self.natural = natural;
+    /// Picks what is shown from the layer before.
+    fn show(&mut self) {
         let layer = if self.direction.is_some() {
             &self.sorted
         } else {
             &self.natural
         };
-        let places = &self.places;
+        let shown = layer
+            .iter()
+            .filter(|slot| self.places[**slot as usize] == Place::Shown);
         self.shown.clear();
-        self.shown
-            .extend(layer.iter().filter(|slot| places[**slot as usize] == Place::Shown));
+        self.shown.extend(shown);
     }
 
     fn place(&mut self, slot: u32, rows: &mut impl Rows) {
@@ -375,17 +385,6 @@ impl Order {
             for (sum, summand) in self.sums.iter_mut().zip(self.summands[slot as usize]) {
                 sum.remove(summand);
             }
-        }
-    }
-
-    /// Renews what the dirty rows add to the sums. They must not be part of the sums now.
-    fn weigh_dirty(&mut self, rows: &mut impl Rows) {
-        for slot in &self.dirty {
-            self.summands[*slot as usize] = if rows.exists(*slot) {
-                rows.summands(*slot)
-            } else {
-                Default::default()
-            };
         }
     }
 

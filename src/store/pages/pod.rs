@@ -78,7 +78,12 @@ fn title(row: PodRow<'_>) -> Line {
     line
 }
 
-fn container_section(joins: Joins<'_>, pod: At<'_, Pod>, container: &Container, detail: &Fetched<'_>) -> Section {
+fn container_section(
+    joins: Joins<'_>,
+    pod: At<'_, Pod>,
+    container: &Container,
+    detail: &Fetched<'_>,
+) -> Section {
     let facts = joins.container_facts(pod, container);
     let now = joins.now;
     let os = joins.cluster.os_of(&pod);
