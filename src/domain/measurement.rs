@@ -41,6 +41,15 @@ pub struct Sample {
     pub at: Timestamp,
 }
 
+impl Sample {
+    /// This sample, or the one that is held already if that is as new: two instances may tell of one object (a
+    /// scrape configured twice, a target that moved).
+    #[must_use]
+    pub fn or_newer(self, held: Option<Self>) -> Self {
+        held.filter(|held| held.at >= self.at).unwrap_or(self)
+    }
+}
+
 /// What is measured of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum NodeQuantity {

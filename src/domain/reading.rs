@@ -19,6 +19,14 @@ pub enum Source {
 }
 
 impl Source {
+    /// All sources, in the order in which they are declared.
+    pub const ALL: [Self; 4] = [
+        Self::Kubernetes,
+        Self::Prometheus,
+        Self::Exporter,
+        Self::MetricsApi,
+    ];
+
     /// The name shown to the operator and written to JSON (`source`).
     pub const fn name(self) -> &'static str {
         match self {

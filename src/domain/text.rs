@@ -8,7 +8,9 @@ use unicode_width::UnicodeWidthStr;
 /// control characters, characters that turn the writing direction or have no width are taken out; line ends
 /// and tabs become spaces. Clean text is not copied.
 pub fn sanitise(text: &str) -> Cow<'_, str> {
-    if text.chars().all(|c| kept(c) == Some(c)) {
+    // Nearly all text is printable ASCII.
+    let printable = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+    if printable || text.chars().all(|c| kept(c) == Some(c)) {
         return Cow::Borrowed(text);
     }
     let mut clean = String::with_capacity(text.len());

@@ -209,7 +209,10 @@ impl std::fmt::Display for Happening {
                 ready,
                 before,
                 seconds,
-            } => write!(f, "{ready} pods are ready again ({before} before) after {seconds:.0} s"),
+            } => write!(
+                f,
+                "{ready} pods are ready again ({before} before) after {seconds:.0} s"
+            ),
             Self::Done { seconds } => write!(f, "done after {seconds:.0} s"),
             Self::Failed { step, reason, .. } => write!(f, "{}: {reason}", step.title()),
             Self::Note { text } => f.write_str(text),

@@ -38,7 +38,9 @@ impl Journal {
     /// # Errors
     /// There is no state directory, or it cannot be written.
     pub fn open(server: &str, node: &str) -> io::Result<Self> {
-        let path = directory()?.join(file_part(server)).join(file_part(node) + ".jsonl");
+        let path = directory()?
+            .join(file_part(server))
+            .join(file_part(node) + ".jsonl");
         if let Some(directory) = path.parent() {
             std::fs::create_dir_all(directory)?;
         }
@@ -94,7 +96,9 @@ fn file_part(text: &str) -> String {
         .map(|letter| if kept(letter) { letter } else { '_' })
         .collect();
     // Neither hidden nor a way out of the directory.
-    format!("_{}", part.trim_start_matches('.')).trim_end_matches('/').to_owned()
+    format!("_{}", part.trim_start_matches('.'))
+        .trim_end_matches('/')
+        .to_owned()
 }
 
 #[cfg(test)]

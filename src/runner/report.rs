@@ -47,7 +47,11 @@ impl Report {
             started_at: state.started_at,
             ended_at: events.last().map(|event| event.at),
             ending: state.ending.as_ref().map(|(ending, _)| *ending),
-            reason: state.ending.as_ref().map(|(_, reason)| reason.clone()).unwrap_or_default(),
+            reason: state
+                .ending
+                .as_ref()
+                .map(|(_, reason)| reason.clone())
+                .unwrap_or_default(),
             revision: None,
             boot_id: None,
             pods: Vec::new(),
@@ -55,9 +59,14 @@ impl Report {
         };
         for event in &events {
             match &event.what {
-                Happening::Revision { before, after, .. } => report.revision = Some((before.clone(), after.clone())),
+                Happening::Revision { before, after, .. } => {
+                    report.revision = Some((before.clone(), after.clone()))
+                }
                 Happening::BootIdChanged { before, after, .. } => {
-                    let first = report.boot_id.take().map_or_else(|| before.clone(), |(first, _)| first);
+                    let first = report
+                        .boot_id
+                        .take()
+                        .map_or_else(|| before.clone(), |(first, _)| first);
                     report.boot_id = Some((first, after.clone()));
                 }
                 Happening::Evicted { pod, seconds } => report.pods.push((pod.to_string(), *seconds)),

@@ -176,7 +176,9 @@ impl Session {
                 Effect::Tell(what) => events.push(self.tell(state, what, at)),
                 Effect::Survey => self.survey(state),
                 effect => {
-                    if let Effect::Cordon(record) | Effect::Save(record) | Effect::Uncordon { record, .. } = &effect {
+                    if let Effect::Cordon(record) | Effect::Save(record) | Effect::Uncordon { record, .. } =
+                        &effect
+                    {
                         events.extend(self.note(state, &Line::Record(record.clone()), at));
                     }
                     self.executor.perform(effect);
@@ -205,7 +207,9 @@ impl Session {
         let error = self.write(line).err()?;
         Some(Event {
             what: Happening::Note {
-                text: format!("the journal is not saved ({error}); the annotation on the node still holds the thread"),
+                text: format!(
+                    "the journal is not saved ({error}); the annotation on the node still holds the thread"
+                ),
             },
             at,
             node: state.node.clone(),

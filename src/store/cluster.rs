@@ -2,8 +2,9 @@
 //! that are kept up to date as the rows change instead of being searched for.
 
 use super::events::EventLog;
-use super::fold::{Folded, Touched};
-use super::measured::NodeFinder;
+use super::feeds::Feeds;
+use super::fold::{At, Folded, Id, Touched};
+use super::measured::Finder;
 use super::order::Order;
 use super::ready::ReadyPods;
 use crate::domain::budget::DisruptionBudget;
@@ -133,7 +134,7 @@ impl Cluster {
             self.newest_revisions = self
                 .nodes
                 .iter()
-                .filter_map(|(_, node)| windows_version(node))
+                .filter_map(|node| windows_version(node.row))
                 .collect();
         }
         effect
@@ -141,7 +142,7 @@ impl Cluster {
 
     fn index_addresses(&mut self) {
         self.by_address.clear();
-        for (_, node) in self.nodes.iter() {
+        for node in self.nodes.iter() {
             for address in &node.internal_ips {
                 self.by_address
                     .entry(*address)
@@ -151,12 +152,12 @@ impl Cluster {
         }
     }
 
-    /// Folds changes of pods. `is_exporter` tells whether samples are waiting to learn where a pod runs.
+    /// Folds changes of pods. Their samples are found by the rows, so the feeds hear of those that come and go.
     pub fn apply_pods(
         &mut self,
         changes: Vec<Change<Pod>>,
         orders: &mut Orders,
-        is_exporter: impl Fn(&Pod) -> bool,
+        feeds: &mut Feeds,
     ) -> Effect {
         let mut effect = Effect::default();
         let of_node = &mut self.of_node;
@@ -171,13 +172,19 @@ impl Cluster {
                     orders.pods.moved(touched.slot);
                 }
                 ready.changed(touched.before, touched.after);
+                let slot = touched.slot;
+                match (touched.before, touched.after) {
+                    (None, Some(row)) => feeds.pod_moved(At { slot, row }, true),
+                    (Some(row), None) => feeds.pod_moved(At { slot, row }, false),
+                    _ => {}
+                }
                 let place = |pod: Option<&Pod>| pod.map(|pod| (pod.node.clone(), ended(pod)));
                 if place(touched.before) == place(touched.after) {
                     return;
                 }
                 for (pod, added) in [(touched.before, false), (touched.after, true)] {
                     let Some(pod) = pod else { continue };
-                    effect.rejoin |= is_exporter(pod);
+                    effect.rejoin |= feeds.await_pod(pod);
                     let Some(node) = &pod.node else { continue };
                     count(of_node, node, touched.slot, ended(pod), added);
                     if let Some(slot) = nodes.slot(&(None, node.clone())) {
@@ -245,6 +252,11 @@ impl Cluster {
         self.nodes.find(&(None, name.clone()))
     }
 
+    /// The pod of this name.
+    pub fn pod(&self, id: &Id) -> Option<At<'_, Pod>> {
+        self.pods.at(self.pods.slot(id)?)
+    }
+
     /// Pods of the node that have not ended, or why their number is not known.
     pub fn pod_count(&self, node: &Name) -> Result<usize, Absence> {
         match self.watch_absence(Watched::Pods) {
@@ -254,13 +266,10 @@ impl Cluster {
     }
 
     /// Pods of the node, ended ones too, by namespace and name.
-    pub fn pods_of(&self, node: &Name) -> Vec<(u32, &Pod)> {
+    pub fn pods_of(&self, node: &Name) -> Vec<At<'_, Pod>> {
         let slots = self.of_node.get(node).map_or(&[][..], |pods| &pods.slots);
-        let mut pods: Vec<(u32, &Pod)> = slots
-            .iter()
-            .filter_map(|slot| Some((*slot, self.pods.get(*slot)?)))
-            .collect();
-        pods.sort_unstable_by(|(_, a), (_, b)| (&a.namespace, &a.name).cmp(&(&b.namespace, &b.name)));
+        let mut pods: Vec<At<'_, Pod>> = slots.iter().filter_map(|slot| self.pods.at(*slot)).collect();
+        pods.sort_unstable_by(|a, b| (&a.namespace, &a.name).cmp(&(&b.namespace, &b.name)));
         pods
     }
 
@@ -342,7 +351,7 @@ fn count(of_node: &mut HashMap<Name, PodsOfNode>, node: &Name, slot: u32, ended:
     }
 }
 
-impl NodeFinder for Cluster {
+impl Finder for Cluster {
     fn node_of(&self, key: &NodeKey) -> Option<Name> {
         match key {
             NodeKey::Name(name) => self.node(name).map(|node| node.name.clone()),
@@ -352,5 +361,9 @@ impl NodeFinder for Cluster {
                 pod.node.clone()
             }
         }
+    }
+
+    fn slot_of(&self, pod: &Id) -> Option<u32> {
+        self.pods.slot(pod)
     }
 }

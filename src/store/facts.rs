@@ -4,6 +4,7 @@
 use super::Store;
 use super::cluster::windows_version;
 use super::columns::nodes::NodeRow;
+use super::fold::At;
 use super::join::Joins;
 use crate::domain::cpu_maximum::CpuMaximum;
 use crate::domain::measurement::{ContainerQuantity, NodeQuantity, ServiceMeasurement};
@@ -141,7 +142,7 @@ impl Store {
             .cluster
             .nodes
             .iter()
-            .map(|(_, node)| joins.node_facts(node))
+            .map(|node| joins.node_facts(node.row))
             .collect();
         facts.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         facts
@@ -150,12 +151,7 @@ impl Store {
     /// Facts of all pods, by namespace and name.
     pub fn pod_facts(&self, now: Timestamp) -> Vec<PodFacts> {
         let joins = self.joins(now);
-        let mut facts: Vec<PodFacts> = self
-            .cluster
-            .pods
-            .iter()
-            .map(|(_, pod)| joins.pod_facts(pod))
-            .collect();
+        let mut facts: Vec<PodFacts> = self.cluster.pods.iter().map(|pod| joins.pod_facts(pod)).collect();
         facts.sort_unstable_by(|a, b| (&a.namespace, &a.name).cmp(&(&b.namespace, &b.name)));
         facts
     }
@@ -198,13 +194,13 @@ impl Joins<'_> {
     }
 
     /// All facts of a pod.
-    pub fn pod_facts(&self, pod: &Pod) -> PodFacts {
+    pub fn pod_facts(&self, pod: At<'_, Pod>) -> PodFacts {
         PodFacts {
             namespace: pod.namespace.clone(),
             name: pod.name.clone(),
             uid: pod.uid.clone(),
             node: pod.node.clone(),
-            os: self.cluster.os_of(pod),
+            os: self.cluster.os_of(&pod),
             host_process: pod.host_process,
             phase: pod.phase,
             state: pod.state.clone(),
@@ -223,8 +219,8 @@ impl Joins<'_> {
     }
 
     /// All facts of a container.
-    pub fn container_facts(&self, pod: &Pod, container: &Container) -> ContainerFacts {
-        let windows = self.cluster.os_of(pod) == Some(Os::Windows);
+    pub fn container_facts(&self, pod: At<'_, Pod>, container: &Container) -> ContainerFacts {
+        let windows = self.cluster.os_of(&pod) == Some(Os::Windows);
         let cpu_limit_millicores = container.limits.cpu_millicores;
         ContainerFacts {
             name: container.name.clone(),
@@ -238,7 +234,7 @@ impl Joins<'_> {
             commit_to_limit: self.commit_to_limit(pod, container),
             cpu_limit_millicores,
             cpu_maximum: self
-                .cpus_of(pod)
+                .cpus_of(&pod)
                 .ok()
                 .filter(|_| windows)
                 .and_then(|cpus| CpuMaximum::of(cpu_limit_millicores, cpus)),

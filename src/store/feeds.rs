@@ -1,6 +1,7 @@
 //! What each source is and last said.
 
-use super::measured::{Histories, NodeFinder, Round};
+use super::fold::At;
+use super::measured::{Finder, Histories, Round};
 use crate::domain::pod::Pod;
 use crate::domain::reading::{Absence, Source};
 use crate::sources::event::{Generation, Scope, SourcePhase, SourceState};
@@ -19,6 +20,17 @@ pub struct Feed {
     pub round: Round,
     /// Its series.
     pub histories: Histories,
+}
+
+/// What each source said, if it is about the cluster whose rows are shown; in order of [`Source::ALL`].
+#[derive(Clone, Copy)]
+pub struct Current<'a>([Option<&'a Feed>; Source::ALL.len()]);
+
+impl<'a> Current<'a> {
+    /// Of this source.
+    pub const fn of(&self, source: Source) -> Option<&'a Feed> {
+        self.0[source as usize]
+    }
 }
 
 /// The sources that have said anything.
@@ -60,16 +72,32 @@ impl Feeds {
         same.then_some(feed)
     }
 
+    /// All that are about the cluster whose rows are shown: chosen once a frame, not once a value.
+    pub fn all_current(&self) -> Current<'_> {
+        Current(Source::ALL.map(|source| self.current(source)))
+    }
+
     /// All sources in order, with what they said.
     pub fn iter(&self) -> impl Iterator<Item = (Source, &Feed)> {
         self.0.iter().map(|(source, feed)| (*source, feed))
     }
 
     /// Samples and series find their nodes again.
-    pub fn resolve(&mut self, finder: &impl NodeFinder) {
+    pub fn resolve(&mut self, finder: &impl Finder) {
         for feed in self.0.values_mut() {
             feed.round.resolve(finder);
             feed.histories.resolve(finder);
+        }
+    }
+
+    /// A pod got a row, or lost it: its samples follow.
+    pub fn pod_moved(&mut self, pod: At<'_, Pod>, came: bool) {
+        for feed in self.0.values_mut() {
+            if came {
+                feed.round.containers.pod_came(pod);
+            } else {
+                feed.round.containers.pod_went(pod);
+            }
         }
     }
 

@@ -13,9 +13,9 @@
 //! What is absent matches no term about its column, negated or not: it is not known to be either.
 
 use super::columns::{Column, TableRow, Unit};
+use super::words::{Scratch, Wanted};
 use crate::domain::quantity;
 use nucleo_matcher::pattern::{Atom, AtomKind, CaseMatching, Normalization};
-use nucleo_matcher::{Config, Matcher, Utf32Str};
 use std::fmt::Write as _;
 use thiserror::Error;
 
@@ -79,11 +79,11 @@ impl Comparison {
 
 #[derive(Debug)]
 enum Test<C> {
-    Word(Atom),
+    Word(Wanted),
     Text {
         column: C,
         negated: bool,
-        wanted: Atom,
+        wanted: Wanted,
     },
     Number {
         column: C,
@@ -97,16 +97,14 @@ enum Test<C> {
 /// A filter that was understood.
 pub struct Filter<C> {
     tests: Vec<Test<C>>,
-    matcher: Matcher,
-    characters: Vec<char>,
+    scratch: Scratch,
 }
 
 impl<C> Default for Filter<C> {
     fn default() -> Self {
         Self {
             tests: Vec::new(),
-            matcher: Matcher::new(Config::DEFAULT),
-            characters: Vec::new(),
+            scratch: Scratch::default(),
         }
     }
 }
@@ -166,23 +164,18 @@ impl<C: Copy> Filter<C> {
         R: TableRow<Column = C>,
         C: Column<R>,
     {
-        let (matcher, characters) = (&mut self.matcher, &mut self.characters);
+        let scratch = &mut self.scratch;
         self.tests.iter().all(|test| match test {
-            // An inverse term holds if it holds for each word.
-            Test::Word(atom) if atom.negative => {
-                !row.any_word(&mut |word| !satisfies(atom, word, characters, matcher))
+            Test::Word(wanted) => {
+                row.any_word(&mut |word| wanted.is_in(word, scratch)) != wanted.is_negative()
             }
-            Test::Word(atom) if atom.kind == AtomKind::Fuzzy => {
-                row.any_word(&mut |word| has_letters(atom, word, characters, matcher))
-            }
-            Test::Word(atom) => row.any_word(&mut |word| satisfies(atom, word, characters, matcher)),
             Test::Text {
                 column,
                 negated,
                 wanted,
             } => column
                 .text(row)
-                .is_some_and(|text| satisfies(wanted, &text, characters, matcher) != *negated),
+                .is_some_and(|text| wanted.is_in(&text, scratch) != *negated),
             Test::Number {
                 column,
                 negated,
@@ -194,28 +187,6 @@ impl<C: Copy> Filter<C> {
                 .is_some_and(|value| comparison.holds(value, *literal) != *negated),
         })
     }
-}
-
-fn satisfies(atom: &Atom, text: &str, characters: &mut Vec<char>, matcher: &mut Matcher) -> bool {
-    atom.score(Utf32Str::new(text, characters), matcher).is_some()
-}
-
-/// Whether the text has the letters of a fuzzy term in their order. Rows are not ranked, so the matcher with its
-/// scores is needed only where letters have accents to fold; ASCII names, which are nearly all, are walked once.
-fn has_letters(atom: &Atom, text: &str, characters: &mut Vec<char>, matcher: &mut Matcher) -> bool {
-    let needle = atom.needle_text();
-    if let (Utf32Str::Ascii(letters), true) = (needle, text.is_ascii()) {
-        let folds = !letters.iter().any(u8::is_ascii_uppercase);
-        let mut rest = text.bytes();
-        return letters.iter().all(|letter| {
-            rest.any(|byte| byte == *letter || (folds && byte.to_ascii_lowercase() == *letter))
-        });
-    }
-    matcher.config.ignore_case = !needle.chars().any(char::is_uppercase);
-    matcher.config.normalize = needle.is_ascii();
-    matcher
-        .fuzzy_match_greedy(Utf32Str::new(text, characters), needle)
-        .is_some()
 }
 
 impl<C: Copy> Test<C> {
@@ -247,7 +218,7 @@ impl<C: Copy> Test<C> {
             .find_map(|(sign, comparison)| Some((comparison, behind.strip_prefix(sign)?)));
         let Some((comparison, literal)) = found.filter(|_| !id.is_empty()) else {
             let atom = Atom::parse(term, CaseMatching::Smart, Normalization::Smart);
-            return Ok((!atom.needle_text().is_empty()).then_some(Self::Word(atom)));
+            return Ok(Wanted::new(atom).map(Self::Word));
         };
         let Some(column) = C::by_id(&id.to_ascii_lowercase()) else {
             return Err(FilterError::UnknownColumn {
@@ -299,11 +270,8 @@ impl<C: Copy> Test<C> {
                 });
             }
         };
-        if wanted.is_empty() {
-            return Ok(None);
-        }
-        let wanted = Atom::new(wanted, CaseMatching::Smart, Normalization::Smart, kind, false);
-        Ok(Some(Self::Text {
+        let atom = Atom::new(wanted, CaseMatching::Smart, Normalization::Smart, kind, false);
+        Ok(Wanted::new(atom).map(|wanted| Self::Text {
             column,
             negated,
             wanted,

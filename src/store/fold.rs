@@ -7,6 +7,7 @@ use crate::domain::node::Node;
 use crate::domain::object::{Change, DaemonSet, NodeLease, ObjectKey};
 use crate::domain::pod::Pod;
 use std::collections::HashMap;
+use std::ops::Deref;
 
 /// Namespace (none for cluster-scoped kinds) and name: what is unique at any one time.
 pub type Id = (Option<Name>, Name);
@@ -72,6 +73,30 @@ pub struct Touched<'a, T> {
     pub before: Option<&'a T>,
     /// What is there now.
     pub after: Option<&'a T>,
+}
+
+/// A row that is there, with its slot: what is kept beside the rows is found by the slot.
+pub struct At<'a, T> {
+    /// Which slot.
+    pub slot: u32,
+    /// What stands in it.
+    pub row: &'a T,
+}
+
+impl<T> Clone for At<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for At<'_, T> {}
+
+impl<T> Deref for At<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        self.row
+    }
 }
 
 struct Row<T> {
@@ -190,6 +215,11 @@ impl<T: Object> Folded<T> {
         self.slots.get(slot as usize)?.as_ref().map(|row| &row.value)
     }
 
+    /// The row in this slot, with the slot.
+    pub fn at(&self, slot: u32) -> Option<At<'_, T>> {
+        self.get(slot).map(|row| At { slot, row })
+    }
+
     /// The slot of this object.
     pub fn slot(&self, id: &Id) -> Option<u32> {
         self.by_id.get(id).copied()
@@ -200,11 +230,12 @@ impl<T: Object> Folded<T> {
         self.get(self.slot(id)?)
     }
 
-    /// All rows with their slots, in no order that means anything.
-    pub fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
-        (0u32..)
-            .zip(&self.slots)
-            .filter_map(|(slot, row)| Some((slot, &row.as_ref()?.value)))
+    /// All rows, in no order that means anything.
+    pub fn iter(&self) -> impl Iterator<Item = At<'_, T>> {
+        (0u32..).zip(&self.slots).filter_map(|(slot, row)| {
+            let row = &row.as_ref()?.value;
+            Some(At { slot, row })
+        })
     }
 
     /// How many rows there are.
@@ -289,7 +320,7 @@ mod tests {
                         None => told.remove(&touched.slot),
                     };
                 });
-                let mut rows: Vec<NodeLease> = folded.iter().map(|(_, row)| row.clone()).collect();
+                let mut rows: Vec<NodeLease> = folded.iter().map(|at| at.row.clone()).collect();
                 rows.sort_by(|a, b| a.node.cmp(&b.node));
                 let expected: Vec<NodeLease> = plain.values().map(|row| row.0.clone()).collect();
                 prop_assert_eq!(&rows, &expected);

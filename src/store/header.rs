@@ -4,7 +4,9 @@ use super::Store;
 use super::cluster::seconds;
 use super::columns::cells::plain;
 use super::feeds::{Feed, short_name};
+use super::fold::At;
 use super::view::{Counts, HeaderView, Line, Role, SourceBadge, Span};
+use crate::domain::node::Node;
 use crate::domain::object::Os;
 use crate::domain::reading::{Source, stale_after_seconds};
 use crate::domain::text::sanitise;
@@ -16,7 +18,7 @@ impl Store {
     /// What the header says at `now`.
     pub fn header(&self, now: Timestamp) -> HeaderView {
         let scope = self.scope();
-        let windows = |(_, node): &(u32, &crate::domain::node::Node)| node.os == Some(Os::Windows);
+        let windows = |node: &At<'_, Node>| node.os == Some(Os::Windows);
         HeaderView {
             context: sanitise(&scope.context).into(),
             server: sanitise(&scope.server).into(),

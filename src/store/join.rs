@@ -4,7 +4,8 @@
 //! the newest of the stale ones. What `metrics.k8s.io` knows is working set and CPU; commit exists on Windows only.
 
 use super::cluster::Cluster;
-use super::feeds::{Feed, Feeds};
+use super::feeds::{Current, Feed};
+use super::fold::At;
 use crate::domain::measurement::{
     ContainerQuantity, NodeQuantity, Quantity, Sample, ServiceMeasurement, WATCHED_SERVICES,
 };
@@ -29,7 +30,7 @@ pub struct Joins<'a> {
     /// The rows.
     pub cluster: &'a Cluster,
     /// The samples.
-    pub feeds: &'a Feeds,
+    pub feeds: Current<'a>,
     /// Now.
     pub now: Timestamp,
 }
@@ -72,7 +73,7 @@ impl<'a> Joins<'a> {
     /// Points of the last hour: of Prometheus, which alone remembers.
     pub fn history(&self, node: &Name, quantity: NodeQuantity) -> &'a [Sample] {
         self.feeds
-            .current(Source::Prometheus)
+            .of(Source::Prometheus)
             .map_or(&[], |feed| feed.histories.points(node, quantity))
     }
 
@@ -123,7 +124,7 @@ impl<'a> Joins<'a> {
             Reading::Absent(reason) => Reading::Absent(reason),
             Reading::Present {
                 source, sampled_at, ..
-            } => match self.feeds.current(source).and_then(find) {
+            } => match self.feeds.of(source).and_then(find) {
                 Some(value) => Reading::Present {
                     value,
                     source,
@@ -143,12 +144,17 @@ impl<'a> Joins<'a> {
     }
 
     /// A measured quantity of a container: bytes, or cores.
-    pub fn container(&self, pod: &Pod, container: &Container, quantity: ContainerQuantity) -> Reading<f64> {
+    pub fn container(
+        &self,
+        pod: At<'_, Pod>,
+        container: &Container,
+        quantity: ContainerQuantity,
+    ) -> Reading<f64> {
         let only_windows = matches!(
             quantity,
             ContainerQuantity::Commit | ContainerQuantity::CommitPeak
         );
-        let sources = match self.cluster.os_of(pod) {
+        let sources = match self.cluster.os_of(pod.row) {
             Some(Os::Windows) if only_windows => WINDOWS_ONLY,
             Some(Os::Windows) => WINDOWS_USAGE,
             Some(Os::Linux) if only_windows => return Reading::Absent(Absence::NotOnThisOs),
@@ -159,7 +165,7 @@ impl<'a> Joins<'a> {
             sources,
             pod.node.as_ref(),
             Quantity::Container(quantity),
-            |source, feed| match feed.round.container(pod, container, quantity) {
+            |source, feed| match feed.round.containers.sample(pod, container, quantity) {
                 Some(Sample { value: 0.0, .. }) if pod.host_process && source == Source::MetricsApi => {
                     Err(Absence::NotCollected(HOST_PROCESS.into()))
                 }
@@ -169,7 +175,7 @@ impl<'a> Joins<'a> {
     }
 
     /// Commit ÷ limit of a container.
-    pub fn commit_to_limit(&self, pod: &Pod, container: &Container) -> Reading<f64> {
+    pub fn commit_to_limit(&self, pod: At<'_, Pod>, container: &Container) -> Reading<f64> {
         let commit = self.container(pod, container, ContainerQuantity::Commit);
         if let Some(Absence::NotOnThisOs) = commit.absence() {
             return commit;
@@ -179,13 +185,13 @@ impl<'a> Joins<'a> {
 
     /// A quantity summed over the containers of a pod that run. A container without a sample makes
     /// the sum partial, which `known` and `of` tell.
-    pub fn pod(&self, pod: &Pod, quantity: ContainerQuantity) -> Total {
+    pub fn pod(&self, pod: At<'_, Pod>, quantity: ContainerQuantity) -> Total {
         let mut total = Total {
             reading: Reading::Absent(Absence::NoSample),
             known: 0,
             of: 0,
         };
-        for container in &pod.containers {
+        for container in &pod.row.containers {
             if !counts(container) {
                 continue;
             }
@@ -201,7 +207,7 @@ impl<'a> Joins<'a> {
 
     /// The container of a pod that is nearest to its commit limit, with its ratio. If none has a ratio: the first
     /// reason, with [`Absence::NoLimit`] before any other, because that one is the operator's to mend.
-    pub fn worst_commit(&self, pod: &Pod) -> Reading<f64> {
+    pub fn worst_commit(&self, pod: At<'_, Pod>) -> Reading<f64> {
         let mut worst = Reading::Absent(Absence::NoSample);
         for (index, container) in pod
             .containers
@@ -252,7 +258,7 @@ impl<'a> Joins<'a> {
         let mut newest: Option<(Source, Sample)> = None;
         let mut own_reason = None;
         for source in sources {
-            let Some(feed) = self.feeds.current(*source) else {
+            let Some(feed) = self.feeds.of(*source) else {
                 continue;
             };
             match sample(*source, feed) {
@@ -281,7 +287,7 @@ impl<'a> Joins<'a> {
 
     /// Why this source has no sample, and how much that tells.
     fn reason(&self, source: Source, node: Option<&Name>, quantity: Quantity) -> (Telling, Absence) {
-        let Some(feed) = self.feeds.current(source) else {
+        let Some(feed) = self.feeds.of(source) else {
             return (Telling::NotYet, Absence::NotYet);
         };
         let told = match quantity {

@@ -1,22 +1,25 @@
 //! Rounds of samples, one per source, joined to nodes and containers.
 //!
 //! A round replaces the source's previous round whole. Nodes are found by name, by `InternalIP`, or by the
-//! exporter pod that runs on them; never by host name. Containers are found by their names, else by id.
+//! exporter pod that runs on them; never by host name. Containers are in [`containers`](super::containers).
 
+use super::containers::Containers;
+use super::fold::Id;
 use crate::domain::Name;
 use crate::domain::measurement::{
-    ContainerKey, ContainerQuantity, Measurements, NodeHistory, NodeKey, NodeQuantity, Quantity, Sample,
-    ServiceMeasurement,
+    Measurements, NodeHistory, NodeKey, NodeQuantity, Quantity, Sample, ServiceMeasurement,
 };
-use crate::domain::pod::{Container, Pod};
+use crate::domain::pod::Pod;
 use crate::domain::reading::Absence;
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// Tells which node a sample is about, as far as the cluster is known now.
-pub trait NodeFinder {
+/// Tells what a sample is about, as far as the cluster is known now.
+pub trait Finder {
     /// The node's name; `None` if no node, or more than one, answers to this key.
     fn node_of(&self, key: &NodeKey) -> Option<Name>;
+    /// The slot of the pod's row.
+    fn slot_of(&self, pod: &Id) -> Option<u32>;
 }
 
 /// Samples of one node from one source.
@@ -27,36 +30,6 @@ pub struct NodeSamples {
     missing: HashMap<Quantity, Absence>,
 }
 
-/// Samples of one container from one source.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct ContainerSamples {
-    commit: Option<Sample>,
-    commit_peak: Option<Sample>,
-    working_set: Option<Sample>,
-    cpu_cores: Option<Sample>,
-}
-
-impl ContainerSamples {
-    fn slot(&mut self, quantity: ContainerQuantity) -> &mut Option<Sample> {
-        match quantity {
-            ContainerQuantity::Commit => &mut self.commit,
-            ContainerQuantity::CommitPeak => &mut self.commit_peak,
-            ContainerQuantity::WorkingSet => &mut self.working_set,
-            ContainerQuantity::CpuCores => &mut self.cpu_cores,
-        }
-    }
-
-    /// The sample of this quantity.
-    pub fn get(mut self, quantity: ContainerQuantity) -> Option<Sample> {
-        *self.slot(quantity)
-    }
-}
-
-/// Two instances may tell of one object (a scrape configured twice, a target that moved): the newer counts.
-fn newer(held: Option<Sample>, sample: Sample) -> Sample {
-    held.filter(|held| held.at >= sample.at).unwrap_or(sample)
-}
-
 /// One round of one source.
 #[derive(Default)]
 pub struct Round {
@@ -65,20 +38,20 @@ pub struct Round {
     /// Some are named by the exporter's pod.
     by_pod: bool,
     nodes: HashMap<Name, NodeSamples>,
-    pods: HashMap<(Name, Name), Vec<(Name, ContainerSamples)>>,
-    ids: HashMap<Name, ContainerSamples>,
+    /// Samples of containers.
+    pub containers: Containers,
     missing: HashMap<Quantity, Absence>,
 }
 
 impl Round {
     /// Sorts a source's answer by what it is about.
-    pub fn new(measurements: Measurements, finder: &impl NodeFinder) -> Self {
+    pub fn new(measurements: Measurements, finder: &impl Finder) -> Self {
         let mut round = Self::default();
         for measurement in measurements.nodes {
             let held = round.raw.entry(measurement.node).or_default();
             let value = held.values.get(&measurement.quantity).copied();
             held.values
-                .insert(measurement.quantity, newer(value, measurement.sample));
+                .insert(measurement.quantity, measurement.sample.or_newer(value));
         }
         for service in measurements.services {
             round
@@ -99,32 +72,21 @@ impl Round {
                 }
             }
         }
-        for measurement in measurements.containers {
-            let samples = match measurement.container {
-                ContainerKey::Named {
-                    namespace,
-                    pod,
-                    container,
-                } => of_container(round.pods.entry((namespace, pod)).or_default(), container),
-                ContainerKey::Id(id) => round.ids.entry(id).or_default(),
-            };
-            let held = samples.slot(measurement.quantity);
-            *held = Some(newer(*held, measurement.sample));
-        }
+        round.containers = Containers::new(measurements.containers, finder);
         round.by_pod = round.raw.keys().any(|key| matches!(key, NodeKey::Pod(..)));
         round.resolve(finder);
         round
     }
 
     /// Finds the nodes again, after nodes, their addresses or exporter pods changed.
-    pub fn resolve(&mut self, finder: &impl NodeFinder) {
+    pub fn resolve(&mut self, finder: &impl Finder) {
         self.nodes.clear();
         for (key, samples) in &self.raw {
             let Some(node) = finder.node_of(key) else { continue };
             let held = self.nodes.entry(node).or_default();
             for (quantity, sample) in &samples.values {
                 let known = held.values.get(quantity).copied();
-                held.values.insert(*quantity, newer(known, *sample));
+                held.values.insert(*quantity, sample.or_newer(known));
             }
             for service in &samples.services {
                 let known = held
@@ -148,33 +110,6 @@ impl Round {
         }
     }
 
-    /// Tells `changed` the pods (namespace, name) of which this round and the one before it, `old`, have other
-    /// values, or of which the old ones were too old to be preferred. Answers `false` where containers are named
-    /// by id, so that it cannot tell.
-    pub fn compare(
-        &self,
-        old: &Self,
-        is_old: impl Fn(Sample) -> bool,
-        mut changed: impl FnMut(Name, Name),
-    ) -> bool {
-        if !self.ids.is_empty() || !old.ids.is_empty() {
-            return false;
-        }
-        for (pod, samples) in &self.pods {
-            let same = old
-                .pods
-                .get(pod)
-                .is_some_and(|before| alike(before, samples, &is_old));
-            if !same {
-                changed(pod.0.clone(), pod.1.clone());
-            }
-        }
-        for pod in old.pods.keys().filter(|pod| !self.pods.contains_key(pod)) {
-            changed(pod.0.clone(), pod.1.clone());
-        }
-        true
-    }
-
     /// Whether samples are named by this pod, and so need to know its node.
     pub fn awaits(&self, pod: &Pod) -> bool {
         self.by_pod
@@ -193,67 +128,11 @@ impl Round {
         self.nodes.get(node).map_or(&[], |samples| &samples.services)
     }
 
-    /// All samples of a pod's containers by container name. Look them up once a pod, not once a value.
-    pub fn pod(&self, pod: &Pod) -> &[(Name, ContainerSamples)] {
-        if self.pods.is_empty() {
-            return &[];
-        }
-        self.pods
-            .get(&(pod.namespace.clone(), pod.name.clone()))
-            .map_or(&[], Vec::as_slice)
-    }
-
-    /// The container's sample of this quantity. A sample older than the pod is of an earlier pod of the same
-    /// name (`StatefulSet`) and does not count.
-    pub fn container(&self, pod: &Pod, container: &Container, quantity: ContainerQuantity) -> Option<Sample> {
-        let named = self.pod(pod).iter().find(|(name, _)| *name == container.name);
-        let named = named.and_then(|(_, samples)| samples.get(quantity));
-        let sample = named.or_else(|| self.ids.get(&container.container_id)?.get(quantity))?;
-        (pod.created_at.is_none_or(|created| sample.at >= created)).then_some(sample)
-    }
-
     /// Why the source says that it has not got this quantity: for this node, else at all.
     pub fn missing(&self, node: Option<&Name>, quantity: Quantity) -> Option<&Absence> {
         node.and_then(|node| self.nodes.get(node)?.missing.get(&quantity))
             .or_else(|| self.missing.get(&quantity))
     }
-}
-
-/// Whether the containers of a pod have the values that they had, which were not old.
-fn alike(
-    before: &[(Name, ContainerSamples)],
-    after: &[(Name, ContainerSamples)],
-    is_old: impl Fn(Sample) -> bool,
-) -> bool {
-    const QUANTITIES: [ContainerQuantity; 4] = [
-        ContainerQuantity::Commit,
-        ContainerQuantity::CommitPeak,
-        ContainerQuantity::WorkingSet,
-        ContainerQuantity::CpuCores,
-    ];
-    before.len() == after.len()
-        && before.iter().zip(after).all(|((one, before), (other, after))| {
-            one == other
-                && QUANTITIES
-                    .iter()
-                    .all(|quantity| match (before.get(*quantity), after.get(*quantity)) {
-                        (Some(before), Some(after)) => {
-                            before.value.to_bits() == after.value.to_bits() && !is_old(before)
-                        }
-                        (None, None) => true,
-                        _ => false,
-                    })
-        })
-}
-
-fn of_container(samples: &mut Vec<(Name, ContainerSamples)>, container: Name) -> &mut ContainerSamples {
-    let known = samples.iter().position(|(name, _)| *name == container);
-    let index = known.unwrap_or_else(|| {
-        samples.reserve_exact(1);
-        samples.push((container, ContainerSamples::default()));
-        samples.len() - 1
-    });
-    &mut samples[index].1
 }
 
 /// Series of a source by node and quantity.
@@ -265,7 +144,7 @@ pub struct Histories {
 
 impl Histories {
     /// The source's series.
-    pub fn new(raw: Vec<NodeHistory>, finder: &impl NodeFinder) -> Self {
+    pub fn new(raw: Vec<NodeHistory>, finder: &impl Finder) -> Self {
         let mut histories = Self {
             raw,
             found: HashMap::new(),
@@ -275,7 +154,7 @@ impl Histories {
     }
 
     /// Finds the nodes again.
-    pub fn resolve(&mut self, finder: &impl NodeFinder) {
+    pub fn resolve(&mut self, finder: &impl Finder) {
         self.found = index_by(self.raw.iter(), |history| {
             Some((finder.node_of(&history.node)?, history.quantity))
         });

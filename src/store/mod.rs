@@ -2,6 +2,7 @@
 
 mod cluster;
 pub mod columns;
+mod containers;
 mod events;
 pub mod facts;
 mod feeds;
@@ -16,6 +17,7 @@ mod pages;
 mod ready;
 mod table;
 pub mod view;
+mod words;
 
 use crate::domain::measurement::{Measurements, Sample};
 use crate::domain::reading::{Source, stale_after_seconds};
@@ -75,6 +77,9 @@ impl Store {
     /// A new generation of this source begins: what the old one told is gone.
     fn forget(&mut self, source: Source) {
         if source == Source::Kubernetes {
+            for pod in self.cluster.pods.iter() {
+                self.feeds.pod_moved(pod, false);
+            }
             self.cluster = Cluster::default();
             self.version = None;
             self.details.clear();
@@ -119,11 +124,9 @@ impl Store {
                 if_different(different)
             }
             Payload::Nodes(changes) => self.cluster.apply_nodes(changes, &mut self.orders),
-            Payload::Pods(changes) => {
-                let feeds = &self.feeds;
-                self.cluster
-                    .apply_pods(changes, &mut self.orders, |pod| feeds.await_pod(pod))
-            }
+            Payload::Pods(changes) => self
+                .cluster
+                .apply_pods(changes, &mut self.orders, &mut self.feeds),
             Payload::Leases(changes) => self.cluster.apply_leases(changes, &mut self.orders, now),
             Payload::DaemonSets(changes) => self.cluster.apply_daemonsets(changes),
             Payload::Budgets(changes) => self.cluster.apply_budgets(changes),
@@ -155,23 +158,19 @@ impl Store {
         let round = Round::new(measurements, &self.cluster);
         let limit = TimeDelta::seconds(i64::try_from(stale_after_seconds(source)).unwrap_or(i64::MAX));
         let is_old = |sample: Sample| self.now - sample.at > limit;
-        let (pods, order) = (&self.cluster.pods, &mut self.orders.pods);
-        let told = round.compare(&self.feeds.feed(source).round, is_old, |namespace, name| {
-            if let Some(slot) = pods.slot(&(Some(namespace), name)) {
-                order.changed(slot);
-            }
-        });
-        if !told {
-            order.all_changed();
-        }
+        let held = &mut self.feeds.feed(source).round;
+        let (pods, order) = (self.cluster.pods.iter(), &mut self.orders.pods);
+        round
+            .containers
+            .compare(&held.containers, pods, is_old, |slot| order.changed(slot));
+        *held = round;
         self.orders.all_nodes_changed();
-        self.feeds.feed(source).round = round;
     }
 
     fn joins(&self, now: Timestamp) -> Joins<'_> {
         Joins {
             cluster: &self.cluster,
-            feeds: &self.feeds,
+            feeds: self.feeds.all_current(),
             now,
         }
     }

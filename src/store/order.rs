@@ -128,15 +128,23 @@ enum Dirt {
     Moved,
 }
 
-/// Which layers must be built anew.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-enum Rebuild {
-    #[default]
-    Nothing,
-    Filter,
-    Sort,
-    /// All of it: what every row is sorted by and adds to the sums may have changed.
-    Content,
+/// What must be found out anew about every row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Anew {
+    /// What it is sorted by.
+    keys: bool,
+    /// Whether it matches.
+    places: bool,
+    /// What it adds to the sums.
+    summands: bool,
+}
+
+impl Anew {
+    const ALL: Self = Self {
+        keys: true,
+        places: true,
+        summands: true,
+    };
 }
 
 /// The layers of one table.
@@ -156,7 +164,7 @@ pub struct Order {
     sums: [Sum; SUMS],
     dirt: Vec<Dirt>,
     dirty: Vec<u32>,
-    rebuild: Rebuild,
+    anew: Anew,
 }
 
 const NOWHERE: u32 = u32::MAX;
@@ -174,7 +182,7 @@ impl Order {
 
     /// Something that all rows depend on changed (a round of samples).
     pub fn all_changed(&mut self) {
-        self.rebuild = Rebuild::Content;
+        self.anew = Anew::ALL;
     }
 
     /// All rows are gone. The sort stays.
@@ -199,17 +207,17 @@ impl Order {
     /// Asks for another sort: `None` for the natural order.
     pub fn sort(&mut self, direction: Option<Direction>) {
         self.direction = direction;
-        self.rebuild = self.rebuild.max(Rebuild::Sort);
+        self.anew.keys = true;
     }
 
     /// Asks for another filter.
     pub fn filter(&mut self) {
-        self.rebuild = self.rebuild.max(Rebuild::Filter);
+        self.anew.places = true;
     }
 
     /// Whether [`Order::mend`] has something to do.
     pub fn needs_mending(&self) -> bool {
-        !self.dirty.is_empty() || self.rebuild != Rebuild::Nothing
+        !self.dirty.is_empty() || self.anew != Anew::default()
     }
 
     /// Brings the layers up to date.
@@ -225,31 +233,58 @@ impl Order {
         self.summands.resize(capacity, [Summand::None; SUMS]);
         self.dirty.retain(|slot| (*slot as usize) < capacity);
         self.mend_natural(rows);
-        match std::mem::take(&mut self.rebuild) {
-            Rebuild::Nothing => {
-                self.mend_sorted(rows);
-                self.mend_shown(rows);
-            }
-            Rebuild::Filter => {
-                self.mend_sorted(rows);
-                self.weigh_dirty(rows);
-                self.filter_all(rows);
-            }
-            Rebuild::Sort => {
-                self.sort_all(rows);
-                self.weigh_dirty(rows);
-                self.filter_all(rows);
-            }
-            Rebuild::Content => {
-                self.sort_all(rows);
-                for slot in &self.natural {
-                    self.summands[*slot as usize] = rows.summands(*slot);
-                }
-                self.filter_all(rows);
-            }
+        let anew = std::mem::take(&mut self.anew);
+        self.renew(anew, rows);
+        if anew.keys {
+            self.sort_all();
+        } else {
+            self.mend_sorted(rows);
         }
+        self.show();
         for slot in self.dirty.drain(..) {
             self.dirt[slot as usize] = Dirt::Clean;
+        }
+    }
+
+    /// Finds out what the dirty rows are now, and of all rows what must be found out anew: all rows in their
+    /// natural order, in which a list brings them and they lie in memory.
+    fn renew(&mut self, anew: Anew, rows: &mut impl Rows) {
+        let dirty = std::mem::take(&mut self.dirty);
+        for slot in &dirty {
+            self.renew_row(*slot, Anew::ALL, rows);
+        }
+        self.dirty = dirty;
+        if anew != Anew::default() {
+            let natural = std::mem::take(&mut self.natural);
+            for slot in &natural {
+                if self.dirt[*slot as usize] == Dirt::Clean {
+                    self.renew_row(*slot, anew, rows);
+                }
+            }
+            self.natural = natural;
+        }
+    }
+
+    /// All that is asked of a row is asked at once, while it is at hand.
+    fn renew_row(&mut self, slot: u32, anew: Anew, rows: &mut impl Rows) {
+        let index = slot as usize;
+        let exists = rows.exists(slot);
+        if anew.places {
+            self.forget(slot);
+        }
+        if anew.keys {
+            let sorted = exists && self.direction.is_some();
+            self.keys[index] = if sorted { rows.key(slot) } else { SortKey::Absent };
+        }
+        if anew.summands {
+            self.summands[index] = if exists {
+                rows.summands(slot)
+            } else {
+                Default::default()
+            };
+        }
+        if anew.places && exists {
+            self.place(slot, rows);
         }
     }
 
@@ -272,98 +307,63 @@ impl Order {
         }
     }
 
-    /// The dirty rows that exist, in order of the sort, with their keys renewed.
-    fn renewed(&mut self, rows: &mut impl Rows) -> Vec<u32> {
-        let mut slots = self.dirty.clone();
-        if self.direction.is_some() {
-            for slot in &slots {
-                let exists = rows.exists(*slot);
-                self.keys[*slot as usize] = if exists { rows.key(*slot) } else { SortKey::Absent };
-            }
-        }
-        slots.retain(|slot| rows.exists(*slot));
-        let order = Comparison::of(self.direction, &self.keys, &self.rank);
-        slots.sort_unstable_by(|a, b| order.compare(*a, *b));
-        slots
-    }
-
-    fn mend_sorted(&mut self, rows: &mut impl Rows) {
+    /// Puts the dirty rows into the sort.
+    fn mend_sorted(&mut self, rows: &impl Rows) {
         if self.dirty.is_empty() || self.direction.is_none() {
             return;
         }
+        let mut renewed = self.dirty.clone();
+        renewed.retain(|slot| rows.exists(*slot));
+        self.sort_slots(&mut renewed);
         self.sorted
             .retain(|slot| self.dirt[*slot as usize] == Dirt::Clean);
-        let renewed = self.renewed(rows);
         let order = Comparison::of(self.direction, &self.keys, &self.rank);
         merge(&mut self.sorted, &renewed, |a, b| order.compare(a, b));
     }
 
-    fn sort_all(&mut self, rows: &mut impl Rows) {
-        self.sorted.clear();
-        if self.direction.is_none() {
-            self.keys.fill(SortKey::Absent);
-            return;
-        }
-        // Keys side by side with their slots: sorting through the slots would miss the cache at each comparison.
-        let direction = self.direction.unwrap_or(Direction::Ascending);
-        let mut keyed: Vec<(SortKey, u32)> =
-            self.natural.iter().map(|slot| (rows.key(*slot), *slot)).collect();
-        // Stable, and from the natural order: rows with equal keys stay in it.
-        keyed.sort_by(|(a, _), (b, _)| a.compare(b, direction));
-        for (key, slot) in keyed {
-            self.keys[slot as usize] = key;
-            self.sorted.push(slot);
-        }
-    }
-
-    fn mend_shown(&mut self, rows: &mut impl Rows) {
-        if self.dirty.is_empty() {
-            return;
-        }
-        self.shown.retain(|slot| self.dirt[*slot as usize] == Dirt::Clean);
-        for index in 0..self.dirty.len() {
-            let slot = self.dirty[index];
-            self.forget(slot);
-        }
-        self.weigh_dirty(rows);
-        for index in 0..self.dirty.len() {
-            let slot = self.dirty[index];
-            if rows.exists(slot) {
-                self.place(slot, rows);
-            }
-        }
-        let mut renewed = self.dirty.clone();
-        renewed.retain(|slot| self.places[*slot as usize] == Place::Shown);
-        let order = Comparison::of(self.direction, &self.keys, &self.rank);
-        renewed.sort_unstable_by(|a, b| order.compare(*a, *b));
-        merge(&mut self.shown, &renewed, |a, b| order.compare(a, b));
-    }
-
-    fn filter_all(&mut self, rows: &mut impl Rows) {
-        self.places.fill(Place::Out);
-        self.in_scope = 0;
-        self.sums = <[Sum; SUMS]>::default();
-        let layer = std::mem::take(self.sorted_layer());
-        let mut shown = std::mem::take(&mut self.shown);
-        shown.clear();
-        for slot in &layer {
-            if self.place(*slot, rows) == Place::Shown {
-                shown.push(*slot);
-            }
-        }
-        self.shown = shown;
-        *self.sorted_layer() = layer;
-    }
-
-    fn sorted_layer(&mut self) -> &mut Vec<u32> {
+    fn sort_all(&mut self) {
+        let mut sorted = std::mem::take(&mut self.sorted);
+        sorted.clear();
         if self.direction.is_some() {
-            &mut self.sorted
-        } else {
-            &mut self.natural
+            sorted.extend_from_slice(&self.natural);
+            self.sort_slots(&mut sorted);
+        }
+        self.sorted = sorted;
+    }
+
+    /// Sorts slots by their keys. These are laid side by side for it: through the slots, each comparison would
+    /// miss the cache.
+    fn sort_slots(&mut self, slots: &mut [u32]) {
+        let Some(direction) = self.direction else { return };
+        let mut keyed: Vec<(SortKey, u32, u32)> = Vec::with_capacity(slots.len());
+        for slot in slots.iter() {
+            let key = std::mem::replace(&mut self.keys[*slot as usize], SortKey::Absent);
+            keyed.push((key, self.rank[*slot as usize], *slot));
+        }
+        keyed.sort_unstable_by(|(a, rank, _), (b, other, _)| {
+            a.compare(b, direction).then_with(|| rank.cmp(other))
+        });
+        for (place, (key, _, slot)) in slots.iter_mut().zip(keyed) {
+            self.keys[slot as usize] = key;
+            *place = slot;
         }
     }
 
-    fn place(&mut self, slot: u32, rows: &mut impl Rows) -> Place {
+    /// Picks what is shown from the layer before.
+    fn show(&mut self) {
+        let layer = if self.direction.is_some() {
+            &self.sorted
+        } else {
+            &self.natural
+        };
+        let shown = layer
+            .iter()
+            .filter(|slot| self.places[**slot as usize] == Place::Shown);
+        self.shown.clear();
+        self.shown.extend(shown);
+    }
+
+    fn place(&mut self, slot: u32, rows: &mut impl Rows) {
         let place = rows.place(slot);
         self.places[slot as usize] = place;
         if place != Place::Out {
@@ -374,7 +374,6 @@ impl Order {
                 sum.add(summand);
             }
         }
-        place
     }
 
     fn forget(&mut self, slot: u32) {
@@ -386,17 +385,6 @@ impl Order {
             for (sum, summand) in self.sums.iter_mut().zip(self.summands[slot as usize]) {
                 sum.remove(summand);
             }
-        }
-    }
-
-    /// Renews what the dirty rows add to the sums. They must not be part of the sums now.
-    fn weigh_dirty(&mut self, rows: &mut impl Rows) {
-        for slot in &self.dirty {
-            self.summands[*slot as usize] = if rows.exists(*slot) {
-                rows.summands(*slot)
-            } else {
-                Default::default()
-            };
         }
     }
 
@@ -453,21 +441,28 @@ impl<'a> Comparison<'a> {
     }
 }
 
-/// Puts `new` (in order) into `into` (in order): a binary search each, then one copy.
+/// Puts `new` (in order) into `into` (in order): a search each that looks nearby first, then one copy. Few new
+/// rows cost little more than the copy, many no more than a merge.
 fn merge(into: &mut Vec<u32>, new: &[u32], compare: impl Fn(u32, u32) -> Ordering) {
     if new.is_empty() {
         return;
     }
     let mut merged = Vec::with_capacity(into.len() + new.len());
-    let mut from = 0;
+    let mut rest = into.as_slice();
     for slot in new {
-        let rest = &into[from..];
-        let until = from + rest.partition_point(|other| compare(*other, *slot) == Ordering::Less);
-        merged.extend_from_slice(&into[from..until]);
+        let before = |other: &u32| compare(*other, *slot) == Ordering::Less;
+        let (mut passed, mut step) = (0, 1);
+        while rest.get(passed + step - 1).is_some_and(before) {
+            passed += step;
+            step *= 2;
+        }
+        let near = &rest[passed..rest.len().min(passed + step)];
+        let (smaller, others) = rest.split_at(passed + near.partition_point(before));
+        merged.extend_from_slice(smaller);
         merged.push(*slot);
-        from = until;
+        rest = others;
     }
-    merged.extend_from_slice(&into[from..]);
+    merged.extend_from_slice(rest);
     *into = merged;
 }
 

@@ -289,7 +289,7 @@ impl Store {
     fn mend(&mut self, kind: TableKind, query: &TableQuery) {
         let joins = Joins {
             cluster: &self.cluster,
-            feeds: &self.feeds,
+            feeds: self.feeds.all_current(),
             now: self.now,
         };
         let Orders { nodes, pods, updates } = &mut self.orders;
@@ -415,7 +415,7 @@ fn update_row(joins: Joins<'_>, slot: u32) -> Option<UpdateRow<'_>> {
 }
 
 fn pod_row(joins: Joins<'_>, slot: u32) -> Option<PodRow<'_>> {
-    let pod = joins.cluster.pods.get(slot)?;
+    let pod = joins.cluster.pods.at(slot)?;
     Some(PodRow { joins, pod })
 }
 
@@ -441,7 +441,9 @@ fn summary(kind: TableKind, order: &Order) -> Line {
 
 /// ` · Patch Tuesday 2026-12-08 in 7 d, then 2027-01-12, 2027-02-09 (UTC)`: when the next monthly updates come.
 fn calendar(now: Timestamp) -> Line {
-    let next: Vec<NaiveDate> = patch_tuesday::from(now.date_naive()).take(CALENDAR_MONTHS).collect();
+    let next: Vec<NaiveDate> = patch_tuesday::from(now.date_naive())
+        .take(CALENDAR_MONTHS)
+        .collect();
     let [first, later @ ..] = next.as_slice() else {
         return Line::new();
     };
@@ -454,7 +456,10 @@ fn calendar(now: Timestamp) -> Line {
     let later: Vec<String> = later.iter().map(ToString::to_string).collect();
     vec![
         Span::new(" · Patch Tuesday ", Role::Muted),
-        Span::new(format!("{first} {when}"), if days == 0 { Role::Warn } else { Role::Text }),
+        Span::new(
+            format!("{first} {when}"),
+            if days == 0 { Role::Warn } else { Role::Text },
+        ),
         Span::new(format!(", then {} (UTC)", later.join(", ")), Role::Muted),
     ]
 }

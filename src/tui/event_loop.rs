@@ -9,7 +9,6 @@ use super::views::Views;
 use crate::domain::Timestamp;
 use crate::sources::event::{Request, SourceEvent};
 use crate::store::Store;
-use futures::FutureExt;
 use ratatui::layout::Size;
 use std::future::Future;
 use std::io;
@@ -92,19 +91,20 @@ pub async fn run<S: Views + Fold>(
         tokio::select! {
             biased;
             heard = console.hear() => {
-                let mut heard = heard?;
-                loop {
-                    // A storm of sizes gets one frame. A key gets its own: the next one may be about the row
-                    // that this one selects.
+                let begin = Instant::now();
+                let mut next = Some(heard?);
+                while let Some(heard) = next.take() {
                     let resized = matches!(heard, Heard::Input(Input::Resize(_)));
                     match answer(console, lines, ui, heard)? {
                         Next::Leave => return Ok(()),
                         Next::Again => painter.forget(),
                         Next::GoOn => {}
                     }
-                    match resized.then(|| console.hear().now_or_never()).flatten() {
-                        Some(more) => heard = more?,
-                        None => break,
+                    // A storm of sizes gets one frame, and so does what is typed into a line of input faster
+                    // than it can be drawn. Any other key gets its own: the next one may be about the row that
+                    // this one selects.
+                    if (resized || ui.modal.is_some()) && begin.elapsed() < FRAME {
+                        next = heard_already(console).await.transpose()?;
                     }
                 }
                 painter.paint(console, store, ui, look, clock())?;
@@ -125,6 +125,16 @@ pub async fn run<S: Views + Fold>(
                 painter.paint(console, store, ui, look, clock())?;
             }
         }
+    }
+}
+
+/// What is there to hear without waiting. Polled with the waker of the loop's own task: crossterm's stream keeps the
+/// waker of the first poll that found nothing, and one that wakes nobody would leave the next key unheard.
+async fn heard_already(console: &mut impl Console) -> Option<io::Result<Heard>> {
+    tokio::select! {
+        biased;
+        heard = console.hear() => Some(heard),
+        () = std::future::ready(()) => None,
     }
 }
 

@@ -102,16 +102,7 @@ impl Console for RealConsole {
 
     fn draw(&mut self, frame: &Frame) -> io::Result<()> {
         execute!(self.terminal.backend_mut(), BeginSynchronizedUpdate)?;
-        let drawn = self.terminal.draw(|target| {
-            // The terminal may have changed its size since the frame was built; the next frame is right.
-            let area = target.area().intersection(frame.buffer.area);
-            for position in area.positions() {
-                target.buffer_mut()[position] = frame.buffer[position].clone();
-            }
-            if let Some(cursor) = frame.cursor {
-                target.set_cursor_position(cursor);
-            }
-        });
+        let drawn = self.terminal.draw(|target| frame.show(target));
         let drawn = drawn.map(|_| ());
         execute!(self.terminal.backend_mut(), EndSynchronizedUpdate)?;
         drawn

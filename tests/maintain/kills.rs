@@ -13,7 +13,16 @@ fn instant(index: u32, longest: Duration) -> Duration {
 
 fn drainboard(scene: &Scene, words: &[&str]) -> std::process::Child {
     Command::new(env!("CARGO_BIN_EXE_drainboard"))
-        .args(["--kubeconfig", "config", "--request-timeout", "60s", "maintain", NODE, "--yes", "--delete-emptydir-data"])
+        .args([
+            "--kubeconfig",
+            "config",
+            "--request-timeout",
+            "60s",
+            "maintain",
+            NODE,
+            "--yes",
+            "--delete-emptydir-data",
+        ])
         .args(["-o", "json"])
         .args(words)
         .current_dir(scene.operator.path())
@@ -29,7 +38,9 @@ fn drainboard(scene: &Scene, words: &[&str]) -> std::process::Child {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn killed_at_any_instant_and_resumed() {
-    let kills = std::env::var("DRAINBOARD_KILLS").ok().and_then(|kills| kills.parse().ok());
+    let kills = std::env::var("DRAINBOARD_KILLS")
+        .ok()
+        .and_then(|kills| kills.parse().ok());
     let scene = Scene::at_speed(20.0).await;
     let reboot = Scene::reboot_command("update");
     // How long it takes when nobody kills it.
@@ -45,23 +56,49 @@ async fn killed_at_any_instant_and_resumed() {
         child.wait().unwrap();
         let record = scene.record().await;
         let cordoned = scene.is_cordoned().await;
-        let mut words = vec![NODE, "--yes", "--delete-emptydir-data", "-o", "json", reboot.as_str(), "--restart-timeout", "30s"];
+        let mut words = vec![
+            NODE,
+            "--yes",
+            "--delete-emptydir-data",
+            "-o",
+            "json",
+            reboot.as_str(),
+            "--restart-timeout",
+            "30s",
+        ];
         match &record {
             Some(_) => words.push("--resume"),
             None => assert!(!cordoned, "kill {index}: cordoned without a record"),
         }
         let mut ended = scene.maintain(&words).await;
-        if record.as_ref().is_some_and(|record| record["rebootStarted"] == true) && ended.code == 11 {
+        if record
+            .as_ref()
+            .is_some_and(|record| record["rebootStarted"] == true)
+            && ended.code == 11
+        {
             // The kill came between the record and the command: it is never run twice, so somebody does it by hand.
-            ended = scene.operator.drainboard_with(&["--kubeconfig", "config", "lab", "update", NODE]).await;
+            ended = scene
+                .operator
+                .drainboard_with(&["--kubeconfig", "config", "lab", "update", NODE])
+                .await;
             assert_eq!(ended.code, 0, "{}", ended.err);
             ended = scene.maintain(&[NODE, "--resume", "-o", "json"]).await;
         }
-        assert_eq!(ended.code, 0, "kill {index} at {:?}: {}\n{}", instant(index, longest), ended.out, ended.err);
+        assert_eq!(
+            ended.code,
+            0,
+            "kill {index} at {:?}: {}\n{}",
+            instant(index, longest),
+            ended.out,
+            ended.err
+        );
         boots += 1;
         // A kill before the cordon or after the end leaves one whole maintenance beside it.
         let now: u32 = scene.boot_id().await.parse().unwrap();
-        assert!(now == boots || (record.is_none() && now == boots + 1), "kill {index}: {boots} restarts, boot id {now}");
+        assert!(
+            now == boots || (record.is_none() && now == boots + 1),
+            "kill {index}: {boots} restarts, boot id {now}"
+        );
         boots = now;
         assert!(!scene.is_cordoned().await, "kill {index}");
         assert_eq!(scene.record().await, None, "kill {index}");

@@ -102,7 +102,11 @@ impl Scene {
             .into_iter()
             .filter_map(|lease| {
                 let holder = lease.spec?.holder_identity.filter(|holder| !holder.is_empty())?;
-                lease.metadata.name.filter(|name| name.starts_with("drainboard")).map(|name| format!("{name} {holder}"))
+                lease
+                    .metadata
+                    .name
+                    .filter(|name| name.starts_with("drainboard"))
+                    .map(|name| format!("{name} {holder}"))
             })
             .collect()
     }
@@ -111,12 +115,17 @@ impl Scene {
 /// The JSON lines of a maintenance.
 #[track_caller]
 pub fn events(out: &str) -> Vec<Value> {
-    out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    out.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
 /// Names of these events, in order.
 pub fn names(events: &[Value]) -> Vec<&str> {
-    events.iter().map(|event| event["event"].as_str().unwrap()).collect()
+    events
+        .iter()
+        .map(|event| event["event"].as_str().unwrap())
+        .collect()
 }
 
 /// The first event of this name.

@@ -10,20 +10,41 @@ async fn an_update_as_in_the_article() {
     let report = scene.operator.file("report.md", "");
     let began = std::time::Instant::now();
     let ended = scene
-        .maintain(&[NODE, "--yes", "--delete-emptydir-data", "-o", "json", &reboot, "--report", report.to_str().unwrap()])
+        .maintain(&[
+            NODE,
+            "--yes",
+            "--delete-emptydir-data",
+            "-o",
+            "json",
+            &reboot,
+            "--report",
+            report.to_str().unwrap(),
+        ])
         .await;
     assert_eq!(ended.code, 0, "{}\n{}", ended.out, ended.err);
-    println!("the session took {:.1} s at speed 4", began.elapsed().as_secs_f64());
+    println!(
+        "the session took {:.1} s at speed 4",
+        began.elapsed().as_secs_f64()
+    );
 
     let events = events(&ended.out);
     let preflight = first(&events, "preflight");
-    assert_eq!((&preflight["leaving"], &preflight["staying"]), (&7.into(), &5.into()), "{preflight}");
+    assert_eq!(
+        (&preflight["leaving"], &preflight["staying"]),
+        (&7.into(), &5.into()),
+        "{preflight}"
+    );
     assert_eq!(first(&events, "drained")["pods"], 7);
     let boot = first(&events, "boot_id_changed");
     assert_eq!((&boot["before"], &boot["after"]), (&"11".into(), &"12".into()));
     let revision = first(&events, "revision");
     assert_eq!(revision["grown"], true, "{revision}");
-    assert!(first(&events, "uncordoned")["after_milliseconds"].as_i64().unwrap() < 1000);
+    assert!(
+        first(&events, "uncordoned")["after_milliseconds"]
+            .as_i64()
+            .unwrap()
+            < 1000
+    );
     assert_eq!(first(&events, "pods_ready")["ready"], 7);
     let evicted = names(&events).iter().filter(|name| **name == "evicted").count();
     assert_eq!(evicted, 7, "{:?}", names(&events));
@@ -34,19 +55,35 @@ async fn an_update_as_in_the_article() {
     assert_eq!(
         order,
         [
-            "preflight", "cordoned", "drained", "awaiting_reboot", "boot_id_changed", "revision", "network_ready",
-            "uncordoned", "pods_ready", "done"
+            "preflight",
+            "cordoned",
+            "drained",
+            "awaiting_reboot",
+            "boot_id_changed",
+            "revision",
+            "network_ready",
+            "uncordoned",
+            "pods_ready",
+            "done"
         ]
     );
 
     let pods = scene.win_demo().await;
     assert_eq!(pods.len(), 7, "{pods:?}");
-    assert!(pods.iter().all(|(_, ready, restarts)| *ready && *restarts == 0), "{pods:?}");
+    assert!(
+        pods.iter().all(|(_, ready, restarts)| *ready && *restarts == 0),
+        "{pods:?}"
+    );
     assert!(!scene.is_cordoned().await);
     assert_eq!(scene.record().await, None);
     assert_eq!(scene.locks().await, Vec::<String>::new());
     let report = std::fs::read_to_string(report).unwrap();
-    for words in ["| boot id | 11 → 12 |", "26100.33438 →", "## Pods that left", "hello-win-"] {
+    for words in [
+        "| boot id | 11 → 12 |",
+        "26100.33438 →",
+        "## Pods that left",
+        "hello-win-",
+    ] {
         assert!(report.contains(words), "`{words}` is not in:\n{report}");
     }
     scene.stop().await;
@@ -56,9 +93,14 @@ async fn an_update_as_in_the_article() {
 async fn a_restart_without_updates_is_not_an_update() {
     let scene = Scene::at_speed(40.0).await;
     let reboot = Scene::reboot_command("reboot");
-    let ended = scene.maintain(&[NODE, "--yes", "--delete-emptydir-data", "-o", "json", &reboot]).await;
+    let ended = scene
+        .maintain(&[NODE, "--yes", "--delete-emptydir-data", "-o", "json", &reboot])
+        .await;
     assert_eq!(ended.code, 14, "{}\n{}", ended.out, ended.err);
-    assert!(scene.is_cordoned().await, "a node that is not updated is not given back");
+    assert!(
+        scene.is_cordoned().await,
+        "a node that is not updated is not given back"
+    );
 
     let ended = scene
         .maintain(&[NODE, "--resume", "--accept-same-revision", "-o", "json"])
@@ -79,7 +121,9 @@ async fn a_node_that_was_cordoned_before_stays_so() {
         .await
         .unwrap();
     let reboot = Scene::reboot_command("update");
-    let ended = scene.maintain(&[NODE, "--yes", "--delete-emptydir-data", "-o", "json", &reboot]).await;
+    let ended = scene
+        .maintain(&[NODE, "--yes", "--delete-emptydir-data", "-o", "json", &reboot])
+        .await;
     assert_eq!(ended.code, 0, "{}\n{}", ended.out, ended.err);
     let events = events(&ended.out);
     assert_eq!(first(&events, "cordoned")["already"], true);

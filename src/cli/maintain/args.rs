@@ -79,7 +79,12 @@ pub struct MaintainArgs {
     #[arg(long, value_name = "SELECTOR", help_heading = "Drain, as kubectl has it")]
     pub pod_selector: Option<LabelSelector>,
     /// Do not wait for pods whose deletion is older than this many seconds
-    #[arg(long, value_name = "SECONDS", default_value = "0", help_heading = "Drain, as kubectl has it")]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value = "0",
+        help_heading = "Drain, as kubectl has it"
+    )]
     pub skip_wait_for_delete_timeout: u32,
     /// Node label whose value divides the nodes of one build into pools; one node of a pool is out at a time
     #[arg(long, value_name = "LABEL")]
@@ -118,7 +123,9 @@ impl MaintainArgs {
             shell_words::split(command)
                 .ok()
                 .filter(|words| !words.is_empty())
-                .ok_or_else(|| CliError::Usage(format!("--reboot-command '{command}' cannot be split into words")))
+                .ok_or_else(|| {
+                    CliError::Usage(format!("--reboot-command '{command}' cannot be split into words"))
+                })
         };
         Ok(Options {
             purpose: match self.purpose {

@@ -27,7 +27,11 @@ const BATCH: usize = 256;
 ///
 /// # Errors
 /// The nodes or the pods cannot be read.
-pub async fn first_look(running: &mut Running, store: &mut Store, timeout: Duration) -> Result<kube::Client, CliError> {
+pub async fn first_look(
+    running: &mut Running,
+    store: &mut Store,
+    timeout: Duration,
+) -> Result<kube::Client, CliError> {
     let looking = async {
         while let Some(event) = running.events.recv().await {
             store.apply(event, Utc::now());
@@ -47,7 +51,10 @@ pub async fn first_look(running: &mut Running, store: &mut Store, timeout: Durat
         Ok(looked) => looked?,
         Err(_) => {
             return Err(Problem {
-                what: format!("the API server did not send its nodes and pods within {} s", timeout.as_secs_f32()),
+                what: format!(
+                    "the API server did not send its nodes and pods within {} s",
+                    timeout.as_secs_f32()
+                ),
                 next_step: "raise --request-timeout, or see what is slow with `drainboard check`".to_owned(),
             }
             .into());
@@ -153,7 +160,9 @@ impl Conductor<'_> {
                 match state.question {
                     Some(Question::Begin) => ask.once(&format!("type {} to begin", state.node)),
                     Some(Question::SameRevision) | None
-                        if state.step == Step::Restart && state.options.reboot_command.is_some() && !state.options.yes =>
+                        if state.step == Step::Restart
+                            && state.options.reboot_command.is_some()
+                            && !state.options.yes =>
                     {
                         ask.once(&format!("type {} to run the reboot command", state.node));
                     }
@@ -183,7 +192,9 @@ impl Conductor<'_> {
 
 /// The node's name confirms; anything else gives up.
 fn typed_answer(session: &mut Session, typed: &str) -> Vec<Event> {
-    let Some(state) = session.state() else { return Vec::new() };
+    let Some(state) = session.state() else {
+        return Vec::new();
+    };
     let confirmed = typed.trim() == &*state.node;
     let command = match (state.step, confirmed) {
         (Step::Preflight, true) => Command::Begin,
@@ -211,7 +222,9 @@ fn interrupted(session: &Session) -> Outcome {
 }
 
 fn write_report(session: &Session, path: &Path) -> Result<(), CliError> {
-    let Some(state) = session.state() else { return Ok(()) };
+    let Some(state) = session.state() else {
+        return Ok(());
+    };
     let report = Report::new(state, session.history()?);
     let text = if path.extension().is_some_and(|extension| extension == "json") {
         serde_json::to_string_pretty(&report).map_err(std::io::Error::from)? + "\n"

@@ -76,7 +76,12 @@ const fn weight(weight: Weight) -> &'static str {
 
 fn as_text(node: &str, preflight: &Preflight) -> String {
     let mut lines = vec![format!("{node}: what would happen")];
-    lines.extend(preflight.pods.iter().map(|(pod, fate)| format!("  {pod}  {}", word(*fate))));
+    lines.extend(
+        preflight
+            .pods
+            .iter()
+            .map(|(pod, fate)| format!("  {pod}  {}", word(*fate))),
+    );
     lines.extend(
         preflight
             .notes

@@ -36,7 +36,11 @@ impl From<Ending> for Outcome {
 ///
 /// # Errors
 /// Wrong usage; no usable kubeconfig, context or credentials; the nodes cannot be read; the output is gone.
-pub async fn run(args: &MaintainArgs, mut options: SourcesOptions, read_only: bool) -> Result<Outcome, CliError> {
+pub async fn run(
+    args: &MaintainArgs,
+    mut options: SourcesOptions,
+    read_only: bool,
+) -> Result<Outcome, CliError> {
     if args.status {
         return status::run(options, args.output).await;
     }
@@ -98,7 +102,11 @@ async fn one(conductor: &mut Conductor<'_>, args: &MaintainArgs, node: &str) -> 
     let (session, events) = if args.resume || args.abandon {
         let Some(record) = conductor.record_of(&node)? else {
             output::say(&format!("drainboard: no maintenance is under way on node {node}"));
-            return Ok(if args.abandon { Outcome::Fine } else { Outcome::Refused });
+            return Ok(if args.abandon {
+                Outcome::Fine
+            } else {
+                Outcome::Refused
+            });
         };
         let mut setup = conductor.setup.clone();
         // Whoever resumes has confirmed once already.
@@ -107,7 +115,9 @@ async fn one(conductor: &mut Conductor<'_>, args: &MaintainArgs, node: &str) -> 
     } else {
         Session::start(node, conductor.setup.clone())
     };
-    conductor.conduct(session, events, args.abandon, args.report.as_deref()).await
+    conductor
+        .conduct(session, events, args.abandon, args.report.as_deref())
+        .await
 }
 
 /// User and host, as far as they are known.

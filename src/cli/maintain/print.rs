@@ -34,7 +34,12 @@ impl Printer {
                 EventFormat::Text => {
                     let text = event.what.to_string();
                     let lines: Vec<_> = text.lines().map(sanitise).collect();
-                    format!("{} {}  {}", event.at.format("%H:%M:%S"), event.node, lines.join("\n"))
+                    format!(
+                        "{} {}  {}",
+                        event.at.format("%H:%M:%S"),
+                        event.node,
+                        lines.join("\n")
+                    )
                 }
             };
             output::print(&(line + "\n"))?;

@@ -110,7 +110,10 @@ fn one_budget(
     if !budget.observed {
         notes.add(
             Weight::Blocks,
-            format!("{}: its status is older than its spec, and the server refuses every eviction until then", name(budget)),
+            format!(
+                "{}: its status is older than its spec, and the server refuses every eviction until then",
+                name(budget)
+            ),
             "it should pass within seconds; if not, look at kube-controller-manager",
         );
     } else if budget.is_impossible() {
@@ -122,7 +125,10 @@ fn one_budget(
     } else if allowed == 0 {
         let missing = missing(case, budget);
         let (why, remedy) = if missing.is_empty() {
-            (String::new(), "wait until more of its pods are healthy, or add replicas")
+            (
+                String::new(),
+                "wait until more of its pods are healthy, or add replicas",
+            )
         } else {
             (
                 format!("; not ready: {}", listed(missing)),

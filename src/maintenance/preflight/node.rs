@@ -196,7 +196,8 @@ fn kubelet_fits_the_server(case: &Case<'_>, notes: &mut Notes) {
         Err(reason) => return notes.unknown("the version of the API server", reason),
     };
     let kubelet = &case.place.node.kubelet_version;
-    let (Some((major, server_minor)), Some((kubelet_major, minor))) = (version(server), version(kubelet)) else {
+    let (Some((major, server_minor)), Some((kubelet_major, minor))) = (version(server), version(kubelet))
+    else {
         return notes.unknown(
             &format!("whether kubelet {kubelet} fits API server {server}"),
             "one of the versions is not understood",

@@ -150,10 +150,17 @@ fn pending(case: &Case<'_>, homes: &Homes<'_>, notes: &mut Notes) {
         groups.entry(why).or_default().push(pod);
     }
     for (why, pods) in groups {
-        let waiting = format!("{} {}", count(pods.len(), "pod"), verb(pods.len(), "waits", "wait"));
+        let waiting = format!(
+            "{} {}",
+            count(pods.len(), "pod"),
+            verb(pods.len(), "waits", "wait")
+        );
         let workloads: BTreeSet<String> = pods.iter().map(|pod| workload(pod)).collect();
         let text = if alone {
-            format!("{name} is the only {}node: {waiting} as Pending until it is back", system(os))
+            format!(
+                "{name} is the only {}node: {waiting} as Pending until it is back",
+                system(os)
+            )
         } else {
             format!("{waiting} as Pending until {name} is back, because no other node takes them ({why})")
         };

@@ -46,11 +46,7 @@ fn leave_and_stay(case: &Case<'_>, notes: &mut Notes) {
             "not selected by --pod-selector",
             "not selected by --pod-selector",
         ),
-        (
-            Stays::LongDeleted,
-            "deleted long ago",
-            "deleted long ago",
-        ),
+        (Stays::LongDeleted, "deleted long ago", "deleted long ago"),
     ];
     let staying: Vec<String> = kinds
         .into_iter()
@@ -98,9 +94,10 @@ fn are_refused(case: &Case<'_>, notes: &mut Notes) {
 
 fn are_lost(case: &Case<'_>, notes: &mut Notes) {
     let losing = |one| {
-        with(case, |verdict| {
-            matches!(verdict, Verdict::Leaves(Some(loss)) if loss == one || loss == Loss::Both)
-        })
+        with(
+            case,
+            |verdict| matches!(verdict, Verdict::Leaves(Some(loss)) if loss == one || loss == Loss::Both),
+        )
     };
     let with_data = losing(Loss::EmptyDir);
     if !with_data.is_empty() {

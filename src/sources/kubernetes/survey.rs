@@ -5,4 +5,15 @@ use crate::maintenance::preflight::Preflight;
 use std::time::Duration;
 /// x
 #[expect(clippy::too_many_arguments, reason = "x")]
-pub async fn survey(_: kube::Client, _: Duration, _: &Name, _: &Options, _: &str, _: bool, _: Option<&str>, _: bool) -> Result<Box<Preflight>, String> { Err("x".into()) }
+pub async fn survey(
+    _: kube::Client,
+    _: Duration,
+    _: &Name,
+    _: &Options,
+    _: &str,
+    _: bool,
+    _: Option<&str>,
+    _: bool,
+) -> Result<Box<Preflight>, String> {
+    Err("x".into())
+}

@@ -13,6 +13,7 @@ use crate::domain::reading::{Absence, Reading};
 use crate::domain::severity::Severity;
 use crate::domain::text::sanitise;
 use crate::domain::{Timestamp, format};
+use crate::store::fold::At;
 use crate::store::join::{Joins, Total};
 use crate::store::order::{SUMS, Summand};
 use crate::store::view::{Align, Direction, Line, Role, RowKey, Span, elide};
@@ -24,7 +25,7 @@ pub struct PodRow<'a> {
     /// Where readings come from.
     pub joins: Joins<'a>,
     /// The pod.
-    pub pod: &'a Pod,
+    pub pod: At<'a, Pod>,
 }
 
 /// A column of the pod table.
@@ -120,7 +121,7 @@ impl PodRow<'_> {
 
     /// Sum of the CPU maximum of the containers: each has its own job object with its own ceiling.
     pub fn cpu_maximum(&self) -> PodCpuMaximum {
-        match self.joins.cluster.os_of(self.pod) {
+        match self.joins.cluster.os_of(&self.pod) {
             Some(Os::Windows) => {}
             Some(Os::Linux) => return PodCpuMaximum::Absent(Absence::NotOnThisOs),
             None => return PodCpuMaximum::Absent(Absence::NoSample),
@@ -132,7 +133,7 @@ impl PodRow<'_> {
         let Some(limits) = limits else {
             return PodCpuMaximum::NoLimit;
         };
-        let cpus = match self.joins.cpus_of(self.pod) {
+        let cpus = match self.joins.cpus_of(&self.pod) {
             Ok(cpus) => cpus,
             Err(reason) => return PodCpuMaximum::Absent(reason),
         };
@@ -196,7 +197,7 @@ impl PodRow<'_> {
     }
 
     fn restarts_cell(&self) -> Line {
-        let pod = self.pod;
+        let pod = self.pod.row;
         let mut line = plain(pod.restarts.to_string(), Role::Text);
         if let (true, Some(at)) = (pod.restarts > 0, pod.last_restart_at) {
             let ago = format::short_duration((self.joins.now - at).num_seconds().max(0));
@@ -440,7 +441,7 @@ impl<'a> Column<PodRow<'a>> for PodColumn {
     }
 
     fn cell(self, row: &PodRow<'a>) -> Line {
-        let pod = row.pod;
+        let pod = row.pod.row;
         let now = row.joins.now;
         let name = |text: &str, cells: u16| plain(elide(&sanitise(text), cells.into()), Role::Text);
         match self {
@@ -489,7 +490,7 @@ impl<'a> Column<PodRow<'a>> for PodColumn {
     }
 
     fn text<'r>(self, row: &'r PodRow<'a>) -> Option<Cow<'r, str>> {
-        let pod = row.pod;
+        let pod = row.pod.row;
         let text: Cow<'r, str> = match self {
             Self::Namespace => sanitise(&pod.namespace),
             Self::Name => sanitise(&pod.name),
@@ -526,7 +527,7 @@ impl TableRow for PodRow<'_> {
     }
 
     fn os(&self) -> Option<Os> {
-        self.joins.cluster.os_of(self.pod)
+        self.joins.cluster.os_of(&self.pod)
     }
 
     fn now(&self) -> Timestamp {

@@ -19,6 +19,7 @@ use crate::store::columns::cells::{
 use crate::store::columns::nodes::{NodeColumn, NodeRow};
 use crate::store::columns::pods::{PodColumn, PodRow};
 use crate::store::facts::NodeFacts;
+use crate::store::fold::At;
 use crate::store::join::Joins;
 use crate::store::view::{Align, Body, Line, Page, Role, Section, Series, Span};
 
@@ -68,9 +69,9 @@ impl Store {
     fn host_process_pods(&self, joins: Joins<'_>, node: &Name) -> Section {
         let pods = self.cluster.pods_of(node);
         let rows = pods
-            .iter()
-            .filter(|(_, pod)| pod.host_process)
-            .map(|(_, pod)| {
+            .into_iter()
+            .filter(|pod| pod.host_process)
+            .map(|pod| {
                 pod_cells(
                     joins,
                     pod,
@@ -117,8 +118,8 @@ impl Store {
         let rows = self
             .cluster
             .pods_of(node)
-            .iter()
-            .map(|(_, pod)| pod_cells(joins, pod, &columns))
+            .into_iter()
+            .map(|pod| pod_cells(joins, pod, &columns))
             .collect();
         let heads = columns
             .iter()
@@ -136,7 +137,7 @@ impl Store {
     }
 }
 
-fn pod_cells(joins: Joins<'_>, pod: &Pod, columns: &[PodColumn]) -> Vec<Line> {
+fn pod_cells(joins: Joins<'_>, pod: At<'_, Pod>, columns: &[PodColumn]) -> Vec<Line> {
     let row = PodRow { joins, pod };
     columns.iter().map(|column| column.cell(&row)).collect()
 }

@@ -17,6 +17,7 @@ use crate::store::columns::cells::{ABSENT, gauge, plain, role_of, whole};
 use crate::store::columns::pods::{PodColumn, PodRow};
 use crate::store::columns::{Column, cells};
 use crate::store::facts::ContainerFacts;
+use crate::store::fold::At;
 use crate::store::join::Joins;
 use crate::store::view::{Align, Line, Page, Role, Section, Span};
 use std::fmt::Write as _;
@@ -28,7 +29,7 @@ type Fetched<'a> = Result<Option<&'a PodDetail>, &'a str>;
 impl Store {
     /// The page of a pod; `None` if there is no such pod.
     pub fn pod_page(&self, namespace: &Name, name: &Name, now: Timestamp) -> Option<Page> {
-        let pod = self.cluster.pods.find(&(Some(namespace.clone()), name.clone()))?;
+        let pod = self.cluster.pod(&(Some(namespace.clone()), name.clone()))?;
         let joins = self.joins(now);
         let detail: Fetched<'_> = match self.detail(&DetailKey::Pod(namespace.clone(), name.clone())) {
             Some(Ok(Detail::Pod(detail))) => Ok(Some(detail)),
@@ -36,6 +37,7 @@ impl Store {
             Some(Err(problem)) => Err(problem),
         };
         let mut sections: Vec<Section> = pod
+            .row
             .containers
             .iter()
             .map(|container| container_section(joins, pod, container, &detail))
@@ -76,10 +78,15 @@ fn title(row: PodRow<'_>) -> Line {
     line
 }
 
-fn container_section(joins: Joins<'_>, pod: &Pod, container: &Container, detail: &Fetched<'_>) -> Section {
+fn container_section(
+    joins: Joins<'_>,
+    pod: At<'_, Pod>,
+    container: &Container,
+    detail: &Fetched<'_>,
+) -> Section {
     let facts = joins.container_facts(pod, container);
     let now = joins.now;
-    let os = joins.cluster.os_of(pod);
+    let os = joins.cluster.os_of(&pod);
     let mut page = vec![plain(sanitise(&container.image), Role::Text)];
     page[0].extend(state_spans(container, os, now));
     if os == Some(Os::Windows) {
@@ -130,10 +137,10 @@ fn state_spans(container: &Container, os: Option<Os>, now: Timestamp) -> Line {
 }
 
 /// How the limits and requests arrive at the Windows kernel.
-fn what_limits_became(joins: Joins<'_>, pod: &Pod, container: &Container) -> Vec<Line> {
+fn what_limits_became(joins: Joins<'_>, pod: At<'_, Pod>, container: &Container) -> Vec<Line> {
     let cpu = match (
         container.limits.cpu_millicores.filter(|limit| *limit > 0),
-        joins.cpus_of(pod),
+        joins.cpus_of(&pod),
     ) {
         (None, _) => "cpu: no limit → may take every CPU of the node".to_owned(),
         (Some(limit), Ok(cpus)) => match CpuMaximum::arithmetic(limit, cpus) {
@@ -182,7 +189,7 @@ fn what_limits_became(joins: Joins<'_>, pod: &Pod, container: &Container) -> Vec
     ]
 }
 
-fn windows_memory(facts: &ContainerFacts, pod: &Pod, now: Timestamp) -> Vec<Line> {
+fn windows_memory(facts: &ContainerFacts, pod: At<'_, Pod>, now: Timestamp) -> Vec<Line> {
     let commit = measured(&facts.commit, now, |commit| {
         let mut line = plain(format::bytes_long(whole(*commit)), Role::Text);
         line.push(Span::new("  ", Role::Muted));
@@ -294,7 +301,7 @@ fn probes(container: &Container, detail: &Fetched<'_>) -> Vec<Line> {
     page
 }
 
-fn pod_section(joins: Joins<'_>, pod: &Pod, detail: &Fetched<'_>) -> Section {
+fn pod_section(joins: Joins<'_>, pod: At<'_, Pod>, detail: &Fetched<'_>) -> Section {
     let row = PodRow { joins, pod };
     let mut page = vec![
         labelled("age", PodColumn::Age.cell(&row)),

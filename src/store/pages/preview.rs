@@ -10,10 +10,11 @@ use crate::domain::pod::{ContainerKind, Pod};
 use crate::domain::text::sanitise;
 use crate::domain::{Timestamp, format};
 use crate::store::Store;
+use crate::store::cluster::record;
 use crate::store::columns::cells::{
     ABSENT, bytes, gauge, glyph_of, plain, reading, role_of, sparkline, whole,
 };
-use crate::store::cluster::record;
+use crate::store::fold::At;
 use crate::store::join::Joins;
 use crate::store::view::{Line, Role, RowKey, Span};
 use std::fmt::Write as _;
@@ -33,7 +34,7 @@ impl Store {
             }),
             RowKey::Pod { namespace, name, uid } => {
                 let id = (Some(namespace.clone()), name.clone());
-                let pod = self.cluster.pods.find(&id).filter(|pod| pod.uid == *uid);
+                let pod = self.cluster.pod(&id).filter(|pod| pod.uid == *uid);
                 pod.map(|pod| of_pod(joins, pod))
             }
         }
@@ -150,9 +151,9 @@ fn cpus(node: &Node) -> Line {
 }
 
 /// A line for each container.
-fn of_pod(joins: Joins<'_>, pod: &Pod) -> Vec<Line> {
+fn of_pod(joins: Joins<'_>, pod: At<'_, Pod>) -> Vec<Line> {
     let now = joins.now;
-    let windows = joins.cluster.os_of(pod) == Some(Os::Windows);
+    let windows = joins.cluster.os_of(&pod) == Some(Os::Windows);
     pod.containers
         .iter()
         .filter(|container| container.kind != ContainerKind::Init)
@@ -174,13 +175,13 @@ fn of_pod(joins: Joins<'_>, pod: &Pod) -> Vec<Line> {
             line.push(Span::new("   working set ", Role::Muted));
             line.extend(bytes(&facts.working_set, now, Role::Text));
             if let (true, Ok(cpus), Some(limit)) =
-                (windows, joins.cpus_of(pod), container.limits.cpu_millicores)
+                (windows, joins.cpus_of(&pod), container.limits.cpu_millicores)
             {
                 let arithmetic = CpuMaximum::arithmetic(limit, cpus).unwrap_or_default();
                 line.push(Span::new(format!("   {arithmetic}"), Role::Muted));
             }
             if let Some(last) = &container.last_termination {
-                let code = crate::domain::exit_code::text(last.exit_code, joins.cluster.os_of(pod));
+                let code = crate::domain::exit_code::text(last.exit_code, joins.cluster.os_of(&pod));
                 let glyph = glyph_of(crate::domain::severity::Severity::Warning).unwrap_or_default();
                 line.push(Span::new(
                     format!("   {glyph} last exit {}", sanitise(&code)),

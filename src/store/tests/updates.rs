@@ -69,7 +69,13 @@ fn the_node_that_is_furthest_behind_comes_first_and_linux_last() {
 #[test]
 fn a_node_in_work_is_found_by_what_is_done_and_by_whom() {
     let mut told = fleet();
-    for filter in ["anna", "maintenance:restart", "state:restart", "behind>0", "cordoned:cordoned"] {
+    for filter in [
+        "anna",
+        "maintenance:restart",
+        "state:restart",
+        "behind>0",
+        "cordoned:cordoned",
+    ] {
         let query = super::tables::filtered(filter);
         assert_eq!(told.names(TableKind::Updates, &query), [WIN], "{filter}");
     }
@@ -119,8 +125,15 @@ fn a_record_of_another_version_is_told_and_not_guessed() {
         },
     );
     let query = super::tables::filtered(WIN);
-    assert_eq!(told.column(TableKind::Updates, "maintenance", &query), ["▲ not readable"]);
+    assert_eq!(
+        told.column(TableKind::Updates, "maintenance", &query),
+        ["▲ not readable"]
+    );
     assert_eq!(told.column(TableKind::Updates, "state", &query), ["Ready"]);
     let preview = told.store.preview(&RowKey::Node(WIN.into()), now());
-    assert!(text(&preview[0]).contains("cannot be read"), "{}", text(&preview[0]));
+    assert!(
+        text(&preview[0]).contains("cannot be read"),
+        "{}",
+        text(&preview[0])
+    );
 }

@@ -37,10 +37,18 @@ fn owned(mut pod: Pod, kind: &str, owner: &str) -> Pod {
 /// The seven pods of the article that leave, and the two of the network.
 pub fn pods_of_win() -> Vec<Pod> {
     let win = |namespace, name: &str, owner| {
-        owned(pod(namespace, name, Some(WIN), Some(Os::Windows)), "ReplicaSet", owner)
+        owned(
+            pod(namespace, name, Some(WIN), Some(Os::Windows)),
+            "ReplicaSet",
+            owner,
+        )
     };
     let network = |namespace, name: &str, owner, containers: &[&str]| {
-        let mut pod = owned(pod(namespace, name, Some(WIN), Some(Os::Windows)), "DaemonSet", owner);
+        let mut pod = owned(
+            pod(namespace, name, Some(WIN), Some(Os::Windows)),
+            "DaemonSet",
+            owner,
+        );
         pod.host_process = true;
         pod.containers = containers.iter().map(|name| container(name)).collect();
         pod
@@ -64,7 +72,11 @@ pub fn pods_of_win() -> Vec<Pod> {
         win("win-demo", "hello-win-759c899954-vwdq6", "hello-win-759c899954"),
         win("win-demo", "reports-5b7f9c-2xkqj", "reports-5b7f9c"),
         win("win-demo", "reports-5b7f9c-wz8dn", "reports-5b7f9c"),
-        win("win-demo", "reports-writer-67b96b59b-g9wrq", "reports-writer-67b96b59b"),
+        win(
+            "win-demo",
+            "reports-writer-67b96b59b-g9wrq",
+            "reports-writer-67b96b59b",
+        ),
     ]
 }
 
@@ -108,11 +120,7 @@ fn preflight() -> Preflight {
             .collect(),
         ready: ready(),
         notes: vec![
-            note(
-                Weight::Info,
-                "the images of the pods stay on the node's disk",
-                "",
-            ),
+            note(Weight::Info, "the images of the pods stay on the node's disk", ""),
             note(
                 Weight::Blocks,
                 "budget win-demo/hello-win needs 1 of 2 healthy and allows 1, but 2 of its pods leave",

@@ -118,8 +118,14 @@ fn the_pods_come_back_and_one_has_no_network() {
 fn the_same_revision_is_a_question_with_its_ways_out() {
     let work = Work::restarted("10.0.26100.32995");
     let page = words(&work, &told(&work), now());
-    says(&page, "its revision did not grow (10.0.26100.32995 before, 10.0.26100.32995 now)");
-    says(&page, "accept the same revision if the node is as new as it should be");
+    says(
+        &page,
+        "its revision did not grow (10.0.26100.32995 before, 10.0.26100.32995 now)",
+    );
+    says(
+        &page,
+        "accept the same revision if the node is as new as it should be",
+    );
     says(&page, "● Revision");
 }
 
@@ -131,7 +137,10 @@ fn a_silent_node_still_gets_traffic_and_the_page_says_how_long() {
     says_not(&page, "is silent");
     // Its lease was last seen renewed 31 s ago.
     let page = words(&work, &told, now() + chrono::TimeDelta::seconds(31));
-    says(&page, "silent for 31 s: its endpoints stay ready up to 50 s (00:19 left)");
+    says(
+        &page,
+        "silent for 31 s: its endpoints stay ready up to 50 s (00:19 left)",
+    );
     says(&page, "its pods 300 s more (05:19 left)");
     says(&page, "31 s ▲");
     let page = words(&work, &told, now() + chrono::TimeDelta::seconds(70));
@@ -229,7 +238,10 @@ fn an_ending_says_why_and_how_to_go_on() {
         age_seconds: 12,
     })));
     let page = words(&work, &told(&work), now());
-    says(&page, "✖ refused: another node of the pool is being worked on by bob@laptop");
+    says(
+        &page,
+        "✖ refused: another node of the pool is being worked on by bob@laptop",
+    );
     says(&page, "nothing of the cluster was changed");
     says(&page, "✖ Cordon");
 
@@ -241,7 +253,10 @@ fn an_ending_says_why_and_how_to_go_on() {
         });
     });
     let page = words(&work, &told(&work), now());
-    says(&page, "✖ refused: node k8s-lab-win-1 was deleted and joined again");
+    says(
+        &page,
+        "✖ refused: node k8s-lab-win-1 was deleted and joined again",
+    );
     says(&page, "`drainboard maintain k8s-lab-win-1 --resume`");
     says(&page, "✖ Restart");
 

@@ -39,6 +39,20 @@ pub struct Frame {
     pub cursor: Option<Position>,
 }
 
+impl Frame {
+    /// Copies the cells into a frame of ratatui, which writes those that differ to the terminal.
+    pub fn show(&self, target: &mut ratatui::Frame<'_>) {
+        // The terminal may have changed its size since the frame was built; the next frame is right.
+        let area = target.area().intersection(self.buffer.area);
+        for position in area.positions() {
+            target.buffer_mut()[position] = self.buffer[position].clone();
+        }
+        if let Some(cursor) = self.cursor {
+            target.set_cursor_position(cursor);
+        }
+    }
+}
+
 /// Draws the scene.
 pub fn frame(scene: &Scene, ui: &Ui, look: &Look) -> Frame {
     let mut buffer = Buffer::empty(Rect::from((Position::ORIGIN, ui.size)));

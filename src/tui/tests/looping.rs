@@ -137,6 +137,19 @@ async fn a_key_is_drawn_at_once_and_q_leaves() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_is_typed_faster_than_it_can_be_drawn_gets_one_frame_and_other_keys_get_their_own() {
+    let mut stage = stage(Cluster::article());
+    assert_eq!(stage.next().await, Some(DRAWN));
+    for name in ["/", "k", "8", "s", "-", "enter", "j", "j"] {
+        stage.hears(name);
+    }
+    for _ in ["the filter", "j", "j"] {
+        assert_eq!(stage.next().await, Some(DRAWN));
+    }
+    assert_eq!(stage.next().await, None);
+}
+
+#[tokio::test(start_paused = true)]
 async fn nothing_is_drawn_while_nothing_changes() {
     let mut stage = stage(Cluster::article());
     assert_eq!(stage.next().await, Some(DRAWN));

@@ -114,8 +114,7 @@ impl Executor {
                 });
             }
             Effect::Evict { pod, grace_seconds } => {
-                let (desk, answers, places) =
-                    (self.desk.clone(), self.answers.clone(), self.places.clone());
+                let (desk, answers, places) = (self.desk.clone(), self.answers.clone(), self.places.clone());
                 self.tasks.spawn(async move {
                     // The semaphore is never closed.
                     let _place = places.acquire().await;

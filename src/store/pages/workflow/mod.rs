@@ -24,10 +24,7 @@ impl Store {
     pub fn workflow_page(&self, state: &State, now: Timestamp) -> Page {
         let joins = self.joins(now);
         let node = self.cluster.node(&state.node);
-        let mut sections = vec![
-            lines("", standing(state, now)),
-            steps::section(state, node, now),
-        ];
+        let mut sections = vec![lines("", standing(state, now)), steps::section(state, node, now)];
         match reached(state) {
             Step::Preflight | Step::Cordon | Step::Over => {}
             Step::Drain => {
@@ -206,6 +203,10 @@ const fn asks_for_revision(state: &State) -> bool {
     matches!(state.options.purpose, Purpose::Update)
 }
 
-fn section(title: &str, rows: Vec<Vec<Line>>, heads: Vec<(&'static str, crate::store::view::Align)>) -> Option<Section> {
+fn section(
+    title: &str,
+    rows: Vec<Vec<Line>>,
+    heads: Vec<(&'static str, crate::store::view::Align)>,
+) -> Option<Section> {
     (!rows.is_empty()).then(|| table(title, heads, rows, ""))
 }

@@ -29,12 +29,19 @@ pub fn section(state: &State) -> Option<Section> {
             let (glyph, word, role) = look(note.weight);
             let mut said = plain(sanitise(&note.text), Role::Text);
             if !note.remedy.is_empty() {
-                said.push(Span::new(format!(" → {}", sanitise(&note.remedy)), Role::Highlight));
+                said.push(Span::new(
+                    format!(" → {}", sanitise(&note.remedy)),
+                    Role::Highlight,
+                ));
             }
             vec![plain(format!("{glyph} {word}"), role), said]
         })
         .collect();
-    rows_section("preflight", rows, vec![("WEIGHT", Align::Left), ("WHAT", Align::Left)])
+    rows_section(
+        "preflight",
+        rows,
+        vec![("WEIGHT", Align::Left), ("WHAT", Align::Left)],
+    )
 }
 
 /// What becomes of each pod, while that is still a plan.

@@ -24,7 +24,10 @@ const POD_HEADS: [(&str, Align); 5] = [
 pub fn leaving(state: &State, now: Timestamp) -> Option<Section> {
     let mut pods: Vec<&Leaving> = state.leaving.values().collect();
     pods.sort_by_key(|leaving| (look(&leaving.status).0, &leaving.pod));
-    let rows = pods.into_iter().map(|leaving| leaving_row(leaving, now)).collect();
+    let rows = pods
+        .into_iter()
+        .map(|leaving| leaving_row(leaving, now))
+        .collect();
     section("pods that leave", rows, POD_HEADS.to_vec())
 }
 
@@ -39,7 +42,10 @@ fn leaving_row(leaving: &Leaving, now: Timestamp) -> Vec<Line> {
     let why = match (leaving.status.reason(), leaving.loss, leaving.first_sent) {
         (Some(reason), _, _) => sanitise(reason).into_owned(),
         (None, _, Some(sent)) if gone => {
-            format!("{:.1} s from its eviction", (leaving.since - sent).as_seconds_f64())
+            format!(
+                "{:.1} s from its eviction",
+                (leaving.since - sent).as_seconds_f64()
+            )
         }
         (None, Some(Loss::EmptyDir), _) => "the data of its emptyDir is lost".to_owned(),
         (None, Some(Loss::Uncontrolled), _) => "nothing brings it back".to_owned(),
@@ -78,7 +84,10 @@ pub fn network(state: &State) -> Option<Section> {
             let (word, role) = match (pod.is_ready(), pod.of) {
                 (true, _) => ("✔ new and ready".to_owned(), Role::Ok),
                 (false, 0) => ("▲ no pod yet".to_owned(), Role::Warn),
-                (false, of) => (format!("● {} of {of} containers new and ready", pod.fresh), Role::Text),
+                (false, of) => (
+                    format!("● {} of {of} containers new and ready", pod.fresh),
+                    Role::Text,
+                ),
             };
             vec![plain(sanitise(&pod.name), Role::Text), plain(word, role)]
         })
@@ -87,7 +96,8 @@ pub fn network(state: &State) -> Option<Section> {
     if rows.is_empty() && state.step != Step::Network {
         return None;
     }
-    let title = "network pods: a pod that starts before they started anew has no network for the rest of its life";
+    let title =
+        "network pods: a pod that starts before they started anew has no network for the rest of its life";
     section(title, rows, heads).or_else(|| Some(lines(title, vec![plain("none is known yet", Role::Muted)])))
 }
 
@@ -104,7 +114,10 @@ pub fn owners(state: &State) -> Option<Section> {
             let number = ready.map_or_else(absent, |ready| plain(ready.to_string(), Role::Text));
             vec![
                 plain(
-                    sanitise(&format!("{glyph} {} {}/{}", owner.kind, owner.namespace, owner.name)),
+                    sanitise(&format!(
+                        "{glyph} {} {}/{}",
+                        owner.kind, owner.namespace, owner.name
+                    )),
                     role,
                 ),
                 number,
@@ -155,9 +168,18 @@ impl Store {
         }
         let waits = |pod: &&Pod| {
             let ready = pod.ready_of > 0 && pod.ready == pod.ready_of;
-            !ready && !ended(pod) && pod.owner.is_some() && OwnerKey::of(pod).is_some_and(|key| owners.contains(&key))
+            !ready
+                && !ended(pod)
+                && pod.owner.is_some()
+                && OwnerKey::of(pod).is_some_and(|key| owners.contains(&key))
         };
-        let mut pods: Vec<&Pod> = self.cluster.pods.iter().map(|(_, pod)| pod).filter(waits).collect();
+        let mut pods: Vec<&Pod> = self
+            .cluster
+            .pods
+            .iter()
+            .map(|(_, pod)| pod)
+            .filter(waits)
+            .collect();
         pods.sort_unstable_by(|a, b| (&a.namespace, &a.name).cmp(&(&b.namespace, &b.name)));
         let rows = pods
             .into_iter()

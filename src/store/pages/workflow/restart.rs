@@ -96,7 +96,11 @@ pub fn at_the_node(joins: Joins<'_>, state: &State) -> Option<Section> {
     let mut shown = command_lines(commands(state, os));
     if let Some(command) = &state.options.reboot_command {
         let started = state.record.as_ref().is_some_and(|record| record.reboot_started);
-        let words = if started { "was started: " } else { "can be run from here: " };
+        let words = if started {
+            "was started: "
+        } else {
+            "can be run from here: "
+        };
         shown.push(vec![
             Span::new(format!("{:<LABEL_CELLS$}", "or"), Role::Muted),
             Span::new(words, Role::Text),
@@ -107,7 +111,10 @@ pub fn at_the_node(joins: Joins<'_>, state: &State) -> Option<Section> {
 }
 
 fn ready(node: &Node) -> Option<ConditionStatus> {
-    let ready = node.conditions.iter().find(|condition| &*condition.kind == "Ready");
+    let ready = node
+        .conditions
+        .iter()
+        .find(|condition| &*condition.kind == "Ready");
     ready.map(|condition| condition.status)
 }
 
@@ -119,7 +126,10 @@ pub fn signs(joins: Joins<'_>, state: &State, now: Timestamp) -> Option<Section>
         ("WHAT IT PROVES", Align::Left),
     ];
     let Some(node) = joins.cluster.node(&state.node) else {
-        return Some(lines("is it back?", vec![plain("✖ there is no such node now", Role::Error)]));
+        return Some(lines(
+            "is it back?",
+            vec![plain("✖ there is no such node now", Role::Error)],
+        ));
     };
     let before = state.record.as_ref().map_or("", |record| &*record.boot_id);
     let restarted = state.boot_id.is_some() && !node.boot_id.is_empty() && *node.boot_id != *before;
@@ -180,7 +190,10 @@ pub fn silence(joins: Joins<'_>, state: &State, now: Timestamp) -> Option<Sectio
     }
     let left = |limit: u64| match limit.saturating_sub(silent) {
         0 => "over now".to_owned(),
-        left => format!("{} left", format::stopwatch(i64::try_from(left).unwrap_or(i64::MAX))),
+        left => format!(
+            "{} left",
+            format::stopwatch(i64::try_from(left).unwrap_or(i64::MAX))
+        ),
     };
     let text = format!(
         "▲ the node is silent for {silent} s: its endpoints stay ready up to {GRACE_SECONDS} s ({}) and its pods \
@@ -223,7 +236,9 @@ pub fn not_back(joins: Joins<'_>, state: &State, now: Timestamp) -> Option<Secti
         for (service, state) in joins.services(node) {
             if state.value().is_some() {
                 let mut line = plain(format!("{service} "), Role::Muted);
-                line.extend(measured(&state, now, |found| plain(found.state.name(), Role::Text)));
+                line.extend(measured(&state, now, |found| {
+                    plain(found.state.name(), Role::Text)
+                }));
                 shown.push(line);
             }
         }

@@ -56,20 +56,33 @@ pub fn section(state: &State, node: Option<&Node>, now: Timestamp) -> Section {
 fn row(state: &State, node: Option<&Node>, step: Step, now: Timestamp) -> Vec<Line> {
     let stage = stage(state, step);
     let (glyph, role) = stage.look();
-    let title = if stage == Stage::Current { Role::Title } else { Role::Text };
+    let title = if stage == Stage::Current {
+        Role::Title
+    } else {
+        Role::Text
+    };
     let name = vec![
         Span::new(format!("{glyph} "), role),
-        Span::new(step.title(), if stage == Stage::Ahead { Role::Muted } else { title }),
+        Span::new(
+            step.title(),
+            if stage == Stage::Ahead { Role::Muted } else { title },
+        ),
     ];
     let time = time(state, step).filter(|_| !matches!(stage, Stage::Earlier | Stage::Ahead));
     let from = time.map_or_else(String::new, |time| clock(time.from));
     let took = time.map_or_else(String::new, |time| lasting(time.to.unwrap_or(now) - time.from));
     let words = match stage {
         Stage::Skipped => "skipped, knowingly".to_owned(),
-        Stage::Earlier if said(state, node, step, stage).is_empty() => "before this run of the program".to_owned(),
+        Stage::Earlier if said(state, node, step, stage).is_empty() => {
+            "before this run of the program".to_owned()
+        }
         _ => said(state, node, step, stage),
     };
-    let role = if stage == Stage::Ahead { Role::Muted } else { Role::Text };
+    let role = if stage == Stage::Ahead {
+        Role::Muted
+    } else {
+        Role::Text
+    };
     vec![
         name,
         plain(from, Role::Muted),
@@ -86,7 +99,10 @@ fn time(state: &State, step: Step) -> Option<&StepTime> {
 fn stage(state: &State, step: Step) -> Stage {
     let current = reached(state);
     // What is resumed begins in the middle.
-    let resumed = state.times.get(1).is_some_and(|time| time.step > Step::Cordon && step < time.step);
+    let resumed = state
+        .times
+        .get(1)
+        .is_some_and(|time| time.step > Step::Cordon && step < time.step);
     match step.cmp(&current) {
         Ordering::Greater => Stage::Ahead,
         Ordering::Equal => match &state.ending {
@@ -116,7 +132,9 @@ fn said(state: &State, node: Option<&Node>, step: Step, stage: Stage) -> String 
         Step::Drain => drain(state),
         Step::Restart => match (&state.boot_id, before) {
             (_, None) => "the boot id must change".to_owned(),
-            (Some(now), Some(before)) if *now != *before.boot_id => format!("boot id {} → {now}", before.boot_id),
+            (Some(now), Some(before)) if *now != *before.boot_id => {
+                format!("boot id {} → {now}", before.boot_id)
+            }
             (_, Some(before)) => format!("boot id {} must change", before.boot_id),
         },
         Step::Revision => revision(state, node, ahead),
@@ -157,12 +175,19 @@ fn drain(state: &State) -> String {
     if all == 0 {
         return String::new();
     }
-    let count = |test: fn(&LeavingStatus) -> bool| state.leaving.values().filter(|pod| test(&pod.status)).count();
+    let count =
+        |test: fn(&LeavingStatus) -> bool| state.leaving.values().filter(|pod| test(&pod.status)).count();
     let mut words = format!("{} of {all} gone", count(|status| *status == LeavingStatus::Gone));
     for (number, word) in [
-        (count(|status| matches!(status, LeavingStatus::Blocked(_))), "blocked"),
+        (
+            count(|status| matches!(status, LeavingStatus::Blocked(_))),
+            "blocked",
+        ),
         (count(|status| matches!(status, LeavingStatus::Stuck(_))), "stuck"),
-        (count(|status| matches!(status, LeavingStatus::Refused(_))), "refused"),
+        (
+            count(|status| matches!(status, LeavingStatus::Refused(_))),
+            "refused",
+        ),
     ] {
         if number > 0 {
             // Writing to a String cannot fail.
