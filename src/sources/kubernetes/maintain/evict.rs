@@ -161,7 +161,11 @@ mod tests {
             ),
             Eviction::Gone
         );
-        let elsewhere = judged(404, "the server could not find the requested resource", &json!({}));
+        let elsewhere = judged(
+            404,
+            "the server could not find the requested resource",
+            &json!({}),
+        );
         assert!(matches!(elsewhere, Eviction::Retry(_)), "{elsewhere:?}");
     }
 
@@ -195,7 +199,10 @@ mod tests {
         let Eviction::Refused(text) = corrupt else {
             panic!("{corrupt:?}")
         };
-        assert!(text.contains("hello is corrupt") && !text.contains("role"), "{text}");
+        assert!(
+            text.contains("hello is corrupt") && !text.contains("role"),
+            "{text}"
+        );
     }
 
     #[test]
@@ -203,7 +210,10 @@ mod tests {
         let causes = json!({"causes": [{"reason": "NamespaceTerminating", "message": "being terminated"}]});
         assert_eq!(judged(403, "forbidden", &causes), Eviction::NamespaceTerminating);
         let two = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.";
-        assert_eq!(judged(500, two, &Value::Null), Eviction::SeveralBudgets(two.to_owned()));
+        assert_eq!(
+            judged(500, two, &Value::Null),
+            Eviction::SeveralBudgets(two.to_owned())
+        );
         for code in [401, 408, 500, 502, 503, 504] {
             let passes = judged(code, "try again", &Value::Null);
             assert!(matches!(passes, Eviction::Retry(_)), "{code}: {passes:?}");

@@ -83,7 +83,7 @@ impl Executor {
             pool_label,
         });
         let (writes, queue) = mpsc::unbounded_channel();
-        let writer = Writer::new(desk.clone(), answers.clone()).run(queue);
+        let writer = Writer::new(desk.clone(), answers.clone(), lock::RENEWAL).run(queue);
         Self {
             desk,
             reboot_command: options.reboot_command.map(Arc::from),
@@ -114,8 +114,7 @@ impl Executor {
                 });
             }
             Effect::Evict { pod, grace_seconds } => {
-                let (desk, answers, places) =
-                    (self.desk.clone(), self.answers.clone(), self.places.clone());
+                let (desk, answers, places) = (self.desk.clone(), self.answers.clone(), self.places.clone());
                 self.tasks.spawn(async move {
                     // The semaphore is never closed.
                     let _place = places.acquire().await;
