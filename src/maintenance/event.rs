@@ -201,9 +201,12 @@ impl std::fmt::Display for Happening {
                 "network pods started anew and are ready after {seconds:.0} s: {}",
                 pods.join(", ")
             ),
-            Self::Uncordoned { after_milliseconds } => {
-                write!(f, "uncordoned, {after_milliseconds} ms after the last gate held")
-            }
+            Self::Uncordoned {
+                after_milliseconds: Some(milliseconds),
+            } => write!(f, "uncordoned, {milliseconds} ms after the last gate held"),
+            Self::Uncordoned {
+                after_milliseconds: None,
+            } => f.write_str("uncordoned"),
             Self::LeftCordoned => f.write_str("left cordoned, as it was found"),
             Self::PodsReady {
                 ready,

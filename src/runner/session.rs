@@ -64,18 +64,28 @@ impl Session {
     pub fn start(node: Name, setup: Setup) -> (Self, Vec<Event>) {
         let at = Utc::now();
         let id = format!("{:x}-{:x}", at.timestamp_millis(), std::process::id());
+        let journal = Journal::open(&setup.server, &node).map_err(|error| error.to_string());
         let (state, effects) = machine::start(node, setup.options.clone(), id, setup.by.clone(), at);
-        Self::with(state, effects, setup, at)
+        Self::with(state, effects, journal, setup, at)
     }
 
     /// Goes on with the maintenance of this record.
     pub fn resume(node: Name, record: Record, setup: Setup) -> (Self, Vec<Event>) {
         let at = Utc::now();
-        let (state, effects) = machine::resume(node, record, setup.options.clone(), at);
-        Self::with(state, effects, setup, at)
+        let journal = Journal::open(&setup.server, &node).map_err(|error| error.to_string());
+        let told = journal.as_ref().map(|journal| journal.events(&record.id));
+        let told = told.map(Result::unwrap_or_default).unwrap_or_default();
+        let (state, effects) = machine::resume(node, record, setup.options.clone(), &told, at);
+        Self::with(state, effects, journal, setup, at)
     }
 
-    fn with(state: State, effects: Vec<Effect>, setup: Setup, at: Timestamp) -> (Self, Vec<Event>) {
+    fn with(
+        state: State,
+        effects: Vec<Effect>,
+        journal: Result<Journal, String>,
+        setup: Setup,
+        at: Timestamp,
+    ) -> (Self, Vec<Event>) {
         let (answer, answers) = mpsc::unbounded_channel();
         let (lines, output) = mpsc::unbounded_channel();
         let identity = Identity {
@@ -93,7 +103,6 @@ impl Session {
             answer.clone(),
             lines,
         );
-        let journal = Journal::open(&setup.server, &state.node).map_err(|error| error.to_string());
         let mut session = Self {
             state: None,
             setup,

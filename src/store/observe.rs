@@ -32,7 +32,7 @@ impl Store {
             .cluster
             .nodes
             .iter()
-            .map(|(_, node)| node)
+            .map(|at| at.row)
             .filter(|node| node.maintenance.is_some())
             .collect();
         nodes.sort_unstable_by(|a, b| a.name.cmp(&b.name));
@@ -52,14 +52,14 @@ impl Store {
         let pods = cluster.pods_of(node);
         let owners: BTreeSet<OwnerKey> = pods
             .iter()
-            .filter_map(|(_, pod)| OwnerKey::of(pod))
+            .filter_map(|at| OwnerKey::of(at.row))
             .chain(wanted.iter().cloned())
             .collect();
         let told = |tell: fn(&Cluster, &Pod) -> Option<String>| {
             pods.iter()
-                .filter_map(move |(_, pod)| Some((*pod, tell(cluster, pod)?)))
+                .filter_map(move |at| Some((at.row, tell(cluster, at.row)?)))
         };
-        let mut budgets: Vec<_> = cluster.budgets.iter().map(|(_, budget)| budget.clone()).collect();
+        let mut budgets: Vec<_> = cluster.budgets.iter().map(|at| at.row.clone()).collect();
         budgets.sort_unstable_by(|a, b| a.key.cmp(&b.key));
         Some(Observation {
             node: cluster.node(node).cloned(),
@@ -74,7 +74,7 @@ impl Store {
             probes_time_out: told(probe_timeout)
                 .map(|(pod, said)| (pod.uid.clone(), (PodRef::of(pod), said)))
                 .collect(),
-            pods: pods.into_iter().map(|(_, pod)| pod.clone()).collect(),
+            pods: pods.into_iter().map(|at| at.row.clone()).collect(),
         })
     }
 }

@@ -54,6 +54,8 @@ pub async fn ask_everything(peer: &Arc<Peer>) {
         watches::a_watch_goes_on_from_the_list,
         watches::a_streaming_list_says_where_it_ends,
         nodes::a_cordoned_node_is_marked_and_tainted,
+        nodes::whoever_changed_a_field_last_is_its_manager,
+        nodes::a_patch_for_another_node_or_version_changes_nothing,
         evictions::an_unknown_pod_is_not_found,
         evictions::another_uid_is_a_conflict,
         evictions::a_dry_run_changes_nothing,

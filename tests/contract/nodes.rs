@@ -79,3 +79,43 @@ pub async fn a_cordoned_node_is_marked_and_tainted(peer: &Peer) {
     }
     until_tainted(peer, &["os=windows:NoSchedule"]).await;
 }
+
+/// The managers of `spec.unschedulable`.
+fn cordoned_by(node: &Value) -> Vec<&str> {
+    let entries = node["metadata"]["managedFields"].as_array();
+    entries
+        .into_iter()
+        .flatten()
+        .filter(|entry| entry["fieldsV1"]["f:spec"]["f:unschedulable"].is_object())
+        .filter_map(|entry| entry["manager"].as_str())
+        .collect()
+}
+
+pub async fn whoever_changed_a_field_last_is_its_manager(peer: &Peer) {
+    let change = |manager: &'static str, on: Value| async move {
+        let patch = json!({ "spec": { "unschedulable": on } });
+        peer.patch(&format!("{NODE}?fieldManager={manager}"), &patch)
+            .await
+            .json()
+    };
+    let node = change("drainboard", json!(true)).await;
+    assert_eq!(cordoned_by(&node), ["drainboard"]);
+    let node = change("kubectl", json!(true)).await;
+    assert_eq!(cordoned_by(&node), ["drainboard"], "it was set to what it was");
+    let node = change("kubectl", Value::Null).await;
+    assert!(cordoned_by(&node).is_empty());
+    let node = change("kubectl", json!(true)).await;
+    assert_eq!(cordoned_by(&node), ["kubectl"]);
+    change("kubectl", Value::Null).await;
+    until_tainted(peer, &["os=windows:NoSchedule"]).await;
+}
+
+pub async fn a_patch_for_another_node_or_version_changes_nothing(peer: &Peer) {
+    let patch = json!({ "metadata": { "uid": "another" }, "spec": { "unschedulable": true } });
+    let answer = peer.patch(NODE, &patch).await;
+    assert_eq!(answer.code, 409, "{}", answer.text);
+    let patch = json!({ "metadata": { "resourceVersion": "1" }, "spec": { "unschedulable": true } });
+    let answer = peer.patch(NODE, &patch).await;
+    assert_eq!(answer.code, 409, "{}", answer.text);
+    assert!(peer.get(NODE).await.json()["spec"].get("unschedulable").is_none());
+}

@@ -16,6 +16,7 @@ mod history;
 mod json;
 mod kinds;
 mod logs;
+mod managed_fields;
 mod objects;
 mod openapi;
 mod patch;

@@ -205,14 +205,9 @@ impl Server {
                 write::body(headers, &bytes)?,
                 form,
             ),
-            "update" if !target.name.is_empty() => write::replace(
-                &self.objects,
-                kind,
-                target,
-                query,
-                write::body(headers, &bytes)?,
-                form,
-            ),
+            "update" if !target.name.is_empty() => {
+                write::replace(&self.objects, kind, target, query, (headers, &bytes), form)
+            }
             "patch" if !target.name.is_empty() => {
                 write::patch(&self.objects, kind, target, query, (headers, &bytes), form)
             }

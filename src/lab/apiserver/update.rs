@@ -1,6 +1,5 @@
 //! Writing over an object: optimistic concurrency, and what a write may change.
 
-use super::defaults::leave_out_unset;
 use super::failure::{Failure, Outcome};
 use super::json::{metadata_mut, remove, text};
 use super::kinds::Kind;
@@ -70,7 +69,6 @@ pub fn merge_parts(kind: &Kind, old: &Value, mut wanted: Value, part: Part) -> V
             merged
         }
         Part::Main => {
-            leave_out_unset(kind, &mut wanted);
             if kind.status {
                 match old.get("status") {
                     Some(status) => wanted["status"] = status.clone(),

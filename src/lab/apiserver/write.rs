@@ -1,9 +1,11 @@
 //! Create, replace, patch and delete.
 
+use super::defaults::leave_out_unset;
 use super::deletion::{Deleted, Deletion};
 use super::failure::{Failure, Outcome, json_response};
 use super::json::text;
 use super::kinds::Kind;
+use super::managed_fields;
 use super::objects::Objects;
 use super::patch;
 use super::protobuf;
@@ -79,9 +81,10 @@ pub fn replace(
     kind: &'static Kind,
     target: &Target,
     query: &Query,
-    object: Value,
+    (headers, bytes): (&HeaderMap, &Bytes),
     form: Form,
 ) -> Outcome<Response> {
+    let object = body(headers, bytes)?;
     check_type(kind, &object)?;
     let own = text(&object, "/metadata/name");
     if own != target.name {
@@ -91,7 +94,10 @@ pub fn replace(
         )));
     }
     let place = (namespace_of(kind, target), target.name.as_str());
-    let updated = objects.update(kind, place, part(kind, target)?, query.dry_run(), |_| Ok(object))?;
+    let (part, manager) = (part(kind, target)?, managed_fields::manager(query, headers));
+    let updated = objects.update(kind, place, part, query.dry_run(), |old| {
+        Ok(booked(kind, &manager, old, object, part))
+    })?;
     Ok(answer(StatusCode::OK, &updated, form))
 }
 
@@ -108,10 +114,22 @@ pub fn patch(
     let change: Value = serde_json::from_slice(bytes)
         .map_err(|error| Failure::bad_request(format!("the patch is not JSON: {error}")))?;
     let place = (namespace_of(kind, target), target.name.as_str());
-    let updated = objects.update(kind, place, part(kind, target)?, query.dry_run(), |old| {
-        format.apply(kind, old, &change)
+    let (part, manager) = (part(kind, target)?, managed_fields::manager(query, headers));
+    let updated = objects.update(kind, place, part, query.dry_run(), |old| {
+        let wanted = format.apply(kind, old, &change)?;
+        Ok(booked(kind, &manager, old, wanted, part))
     })?;
     Ok(answer(StatusCode::OK, &updated, form))
+}
+
+/// The wanted object, with whom its fields belong to. What a write of the status changes is not kept.
+fn booked(kind: &Kind, manager: &str, old: &Value, mut wanted: Value, part: Part) -> Value {
+    // Of any other shape it is refused later.
+    if part == Part::Main && wanted["metadata"].is_object() {
+        leave_out_unset(kind, &mut wanted);
+        managed_fields::book(kind, manager, old, &mut wanted, Utc::now());
+    }
+    wanted
 }
 
 fn part(kind: &Kind, target: &Target) -> Outcome<Part> {

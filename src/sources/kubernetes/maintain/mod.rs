@@ -83,7 +83,7 @@ impl Executor {
             pool_label,
         });
         let (writes, queue) = mpsc::unbounded_channel();
-        let writer = Writer::new(desk.clone(), answers.clone()).run(queue);
+        let writer = Writer::new(desk.clone(), answers.clone(), lock::RENEWAL).run(queue);
         Self {
             desk,
             reboot_command: options.reboot_command.map(Arc::from),

@@ -6,6 +6,7 @@ use crate::domain::Name;
 use crate::maintenance::effect::{Answer, LockError, WriteError};
 use crate::maintenance::record::Record;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
 
@@ -39,15 +40,18 @@ pub struct Writer {
     answers: mpsc::UnboundedSender<Answer>,
     /// The Lease that is held, and when it is renewed.
     held: Option<(String, Instant)>,
+    /// Pause between two renewals.
+    renewal: Duration,
 }
 
 impl Writer {
     /// A writer that holds nothing.
-    pub fn new(desk: Arc<Desk>, answers: mpsc::UnboundedSender<Answer>) -> Self {
+    pub fn new(desk: Arc<Desk>, answers: mpsc::UnboundedSender<Answer>, renewal: Duration) -> Self {
         Self {
             desk,
             answers,
             held: None,
+            renewal,
         }
     }
 
@@ -95,7 +99,7 @@ impl Writer {
 
     async fn lock(&mut self) -> Result<(), LockError> {
         let lease = lock::lock(&self.desk).await?;
-        self.held = Some((lease, Instant::now() + lock::RENEWAL));
+        self.held = Some((lease, Instant::now() + self.renewal));
         Ok(())
     }
 
@@ -123,6 +127,6 @@ impl Writer {
             Err(problem) => tracing::warn!(?problem, "the Lease of the pool was not renewed"),
             Ok(()) => {}
         }
-        self.held = Some((lease, Instant::now() + lock::RENEWAL));
+        self.held = Some((lease, Instant::now() + self.renewal));
     }
 }

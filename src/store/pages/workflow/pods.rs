@@ -173,13 +173,7 @@ impl Store {
                 && pod.owner.is_some()
                 && OwnerKey::of(pod).is_some_and(|key| owners.contains(&key))
         };
-        let mut pods: Vec<&Pod> = self
-            .cluster
-            .pods
-            .iter()
-            .map(|(_, pod)| pod)
-            .filter(waits)
-            .collect();
+        let mut pods: Vec<&Pod> = self.cluster.pods.iter().map(|at| at.row).filter(waits).collect();
         pods.sort_unstable_by(|a, b| (&a.namespace, &a.name).cmp(&(&b.namespace, &b.name)));
         let rows = pods
             .into_iter()
