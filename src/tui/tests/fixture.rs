@@ -144,11 +144,18 @@ fn updates() -> Vec<(Row, OsScope)> {
     ];
     for name in ["k8s-lab-node-1", "k8s-lab-master-1"] {
         let ready = span("Ready", Role::Ok);
-        let [a, b, c, e, f] = [(); 5].map(|()| absent());
         rows.push(row(
             name,
             OsScope::Linux,
-            [ready, a, b, c, span("3d", Role::Text), e, f],
+            [
+                ready,
+                absent(),
+                absent(),
+                absent(),
+                span("3d", Role::Text),
+                absent(),
+                absent(),
+            ],
         ));
     }
     rows
