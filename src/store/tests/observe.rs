@@ -329,10 +329,10 @@ fn churn() -> impl Strategy<Value = Vec<(u8, Option<Pod>)>> {
             if phase == 0 {
                 one.phase = Phase::Succeeded;
             }
-            match owner {
-                0 => one,
-                _ => owned(one, "ReplicaSet", &format!("set-{owner}")),
+            if owner == 0 {
+                return one;
             }
+            owned(one, "ReplicaSet", &format!("set-{owner}"))
         },
     );
     prop::collection::vec((0u8..8, prop::option::weighted(0.8, pod)), 0..60)
