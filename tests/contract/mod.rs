@@ -48,6 +48,7 @@ pub async fn ask_everything(peer: &Arc<Peer>) {
         tables::kubectl_gets_the_columns_of_pods,
         watched::each_node_has_a_heartbeat,
         watched::a_daemon_set_says_how_many_are_ready,
+        watched::a_budget_says_what_it_allows,
         watched::events_say_what_happened_to_whom_and_when,
         watched::the_drivers_of_a_node_are_registered,
         watched::logs_come_from_the_kubelet,

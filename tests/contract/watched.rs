@@ -1,9 +1,9 @@
-//! What else is watched or looked up: heartbeats, DaemonSets, events, CSI drivers, logs.
+//! What else is watched or looked up: heartbeats, DaemonSets, budgets, events, CSI drivers, logs.
 
 use super::objects::strings;
 use super::peer::{Peer, eventually, items, names, refusal};
 use drainboard::sources::kubernetes::intern::Interner;
-use drainboard::sources::kubernetes::wire::{daemonset, event, lease};
+use drainboard::sources::kubernetes::wire::{budget, daemonset, event, lease};
 use serde_json::Value;
 
 /// The path as drainboard asks for whole lists: from the server's cache.
@@ -62,6 +62,35 @@ pub async fn a_daemon_set_says_how_many_are_ready(peer: &Peer) {
             Ok(())
         } else {
             Err(format!("{} of {} ready", row.ready, row.desired))
+        }
+    })
+    .await;
+}
+
+pub async fn a_budget_says_what_it_allows(peer: &Peer) {
+    let path = whole("/apis/policy/v1/poddisruptionbudgets");
+    eventually(|| async {
+        let list = peer.get(&path).await.json();
+        assert_eq!(list["kind"], "PodDisruptionBudgetList");
+        let hello = items(&list)
+            .iter()
+            .find(|budget| budget["metadata"]["name"] == "hello")
+            .unwrap()
+            .to_string();
+        let row = serde_json::from_str::<budget::DisruptionBudget<'_>>(&hello)
+            .unwrap()
+            .to_row(&mut Interner::default());
+        assert_eq!(row.key.namespace.as_deref(), Some("demo"));
+        assert_eq!(
+            (row.min_available.as_deref(), row.max_unavailable),
+            (Some("1"), None)
+        );
+        assert!(row.selector.is_some());
+        let status = (row.allowed, row.healthy, row.desired, row.expected, row.observed);
+        if status == (1, 2, 1, 2, true) {
+            Ok(())
+        } else {
+            Err(format!("{status:?}"))
         }
     })
     .await;

@@ -11,6 +11,7 @@ mod another_cluster;
 mod bad_answers;
 mod desk;
 mod grown_old;
+mod observed;
 mod odd_samples;
 #[path = "../cli/operator.rs"]
 #[expect(dead_code, reason = "every command here names the same kubeconfig")]

@@ -61,6 +61,7 @@ async fn a_context_that_cannot_be_opened_shows_no_rows_of_the_old_one_and_the_wa
     let file = FakeApi::kubeconfig(&[("lab", &api)]);
     let mut operator = Operator::sits_down(options(file.path())).await;
     operator.sees("the pods", |screen| screen.pods.len() == 1).await;
+    assert!(operator.client().is_some());
 
     operator.asks(Request::SwitchContext("prod".to_owned()));
     operator
@@ -70,6 +71,10 @@ async fn a_context_that_cannot_be_opened_shows_no_rows_of_the_old_one_and_the_wa
         .await;
     assert_eq!(operator.scope.context, "prod");
     assert!(operator.pods.is_empty());
+    assert!(
+        operator.client().is_none(),
+        "nothing is written to the old one either"
+    );
     assert!(
         operator.problem().contains("choose one of these: lab"),
         "{}",
@@ -82,6 +87,7 @@ async fn a_context_that_cannot_be_opened_shows_no_rows_of_the_old_one_and_the_wa
             screen.pods.len() == 1 && screen.is_live(Watched::Pods)
         })
         .await;
+    assert!(operator.client().is_some());
     operator.leaves().await;
 }
 

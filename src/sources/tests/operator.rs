@@ -82,6 +82,11 @@ impl Operator {
         );
     }
 
+    /// What somebody who writes to the cluster would use now.
+    pub fn client(&self) -> Option<kube::Client> {
+        self.running.client.borrow().clone()
+    }
+
     pub fn pod(&self, name: &str) -> Option<&str> {
         self.pods.get(name).map(String::as_str)
     }

@@ -163,6 +163,16 @@ async fn another_context_is_another_server_in_header_and_rows() {
         .await;
     assert_eq!(operator.pods.keys().collect::<Vec<_>>(), ["shop/orders"]);
     assert_eq!(operator.scope.context, "prod");
+
+    let question = http::Request::get("/version?who=writes")
+        .body(Vec::new())
+        .unwrap();
+    operator.client().unwrap().request_text(question).await.unwrap();
+    let asked = |api: &FakeApi| api.requests().iter().any(|path| path.ends_with("?who=writes"));
+    assert!(
+        asked(&prod) && !asked(&lab),
+        "whoever writes writes to the other server"
+    );
     operator.leaves().await;
     let ended = tokio::time::timeout(std::time::Duration::from_mins(1), async {
         while lab.watchers("pods") + prod.watchers("pods") > 0 {

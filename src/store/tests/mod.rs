@@ -3,6 +3,7 @@
 pub mod cluster;
 mod filters;
 mod generations;
+mod observe;
 mod pages;
 mod sources_off;
 mod tables;

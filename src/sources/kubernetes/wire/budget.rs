@@ -124,3 +124,132 @@ impl Expression<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::Name;
+    use serde_json::{Value, json};
+
+    fn row(object: &Value) -> budget::DisruptionBudget {
+        let text = object.to_string();
+        let wire: DisruptionBudget<'_> = serde_json::from_str(&text).unwrap();
+        wire.to_row(&mut Interner::default())
+    }
+
+    /// The row of a budget with this selector.
+    fn selecting(selector: &Value) -> budget::DisruptionBudget {
+        row(&json!({"metadata": {"name": "b", "namespace": "demo"}, "spec": {"selector": selector}}))
+    }
+
+    fn selects(selector: &Value, labels: &[(&str, &str)]) -> bool {
+        let labels: Vec<(Name, Name)> = labels
+            .iter()
+            .map(|(name, value)| (Name::from(*name), Name::from(*value)))
+            .collect();
+        selecting(selector)
+            .selector
+            .is_some_and(|selector| selector.selects(&labels))
+    }
+
+    #[test]
+    fn the_articles_budget_says_what_it_allows() {
+        let hello = row(&json!({
+            "apiVersion": "policy/v1", "kind": "PodDisruptionBudget",
+            "metadata": {"name": "hello", "namespace": "demo", "uid": "u", "generation": 1, "resourceVersion": "4711",
+                "managedFields": [{"manager": "kubectl", "fieldsV1": {"f:spec": {"f:minAvailable": {}}}}]},
+            "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app.kubernetes.io/name": "hello"}}},
+            "status": {"disruptionsAllowed": 1, "currentHealthy": 2, "desiredHealthy": 1, "expectedPods": 2,
+                "observedGeneration": 1, "conditions": [{"type": "DisruptionAllowed", "status": "True"}]},
+        }));
+        assert_eq!(
+            (hello.key.namespace.as_deref(), &*hello.key.name),
+            (Some("demo"), "hello")
+        );
+        assert_eq!(
+            (hello.min_available.as_deref(), hello.max_unavailable),
+            (Some("1"), None)
+        );
+        assert_eq!(
+            (hello.allowed, hello.healthy, hello.desired, hello.expected),
+            (1, 2, 1, 2)
+        );
+        assert!(hello.observed && !hello.unhealthy_always);
+        assert_eq!(
+            hello.selector.unwrap().to_string(),
+            "app.kubernetes.io/name in (hello)"
+        );
+    }
+
+    #[test]
+    fn numbers_and_percentages_stay_as_they_are_written() {
+        let spec =
+            row(&json!({"spec": {"maxUnavailable": "50%", "unhealthyPodEvictionPolicy": "AlwaysAllow"}}));
+        assert_eq!(
+            (spec.min_available, spec.max_unavailable.as_deref()),
+            (None, Some("50%"))
+        );
+        assert!(spec.unhealthy_always);
+        let none =
+            row(&json!({"spec": {"maxUnavailable": 0, "unhealthyPodEvictionPolicy": "IfHealthyBudget"}}));
+        assert_eq!(none.max_unavailable.as_deref(), Some("0"));
+        assert!(!none.unhealthy_always);
+    }
+
+    #[test]
+    fn a_null_selector_selects_nothing_and_an_empty_one_everything() {
+        for none in [
+            json!(null),
+            json!({"matchExpressions": [{"key": "app", "operator": "Near"}]}),
+        ] {
+            assert_eq!(selecting(&none).selector, None);
+        }
+        assert_eq!(row(&json!({"spec": {}})).selector, None);
+        for all in [json!({}), json!({"matchLabels": null, "matchExpressions": null})] {
+            assert!(selects(&all, &[]) && selects(&all, &[("app", "hello")]));
+        }
+    }
+
+    #[test]
+    fn all_terms_of_a_selector_must_match() {
+        let selector = json!({
+            "matchLabels": {"app": "hello"},
+            "matchExpressions": [
+                {"key": "tier", "operator": "In", "values": ["web", "api"]},
+                {"key": "track", "operator": "NotIn", "values": ["canary"]},
+                {"key": "version", "operator": "Exists"},
+                {"key": "batch", "operator": "DoesNotExist", "values": null},
+            ],
+        });
+        let whole = [("app", "hello"), ("tier", "web"), ("version", "1.3")];
+        assert!(selects(&selector, &whole));
+        for (name, value) in [
+            ("app", "other"),
+            ("tier", "db"),
+            ("track", "canary"),
+            ("batch", ""),
+        ] {
+            let mut labels: Vec<_> = whole.into_iter().filter(|(label, _)| *label != name).collect();
+            labels.push((name, value));
+            assert!(!selects(&selector, &labels), "{name}={value}");
+        }
+        assert!(!selects(&selector, &whole[..2]));
+    }
+
+    #[test]
+    fn a_status_of_an_older_spec_is_not_the_budgets() {
+        let observed = |generation: Value, observed: Value| {
+            row(&json!({"metadata": {"generation": generation}, "status": {"observedGeneration": observed}}))
+                .observed
+        };
+        assert!(observed(json!(2), json!(2)));
+        assert!(!observed(json!(2), json!(1)));
+        assert!(
+            !observed(json!(1), json!(null)),
+            "the controller has not seen it yet"
+        );
+        assert!(observed(json!(null), json!(null)));
+        let new = row(&json!({"metadata": {"name": "b"}, "status": {"disruptionsAllowed": null}}));
+        assert_eq!((new.allowed, new.expected), (0, 0));
+    }
+}
