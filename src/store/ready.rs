@@ -11,7 +11,10 @@ pub struct ReadyPods(HashMap<OwnerKey, u32>);
 impl ReadyPods {
     /// A pod looked like this before, and looks like that now.
     pub fn changed(&mut self, before: Option<&Pod>, after: Option<&Pod>) {
-        let (before, after) = (before.filter(|pod| is_ready(pod)), after.filter(|pod| is_ready(pod)));
+        let (before, after) = (
+            before.filter(|pod| is_ready(pod)),
+            after.filter(|pod| is_ready(pod)),
+        );
         let owner = |pod: Option<&Pod>| pod.and_then(|pod| pod.owner.clone());
         if owner(before) == owner(after) {
             return;

@@ -87,7 +87,14 @@ async fn budgets_take_no_column() {
     assert_eq!(desk.windows_node().await["ready"], true);
     assert_eq!(desk.drainboard(["pods"]).await.code, 0);
     let check = desk.drainboard(["check"]).await;
-    check.told(1, &["▲ poddisruptionbudgets", "cannot list poddisruptionbudgets", "→ ask for"]);
+    check.told(
+        1,
+        &[
+            "▲ poddisruptionbudgets",
+            "cannot list poddisruptionbudgets",
+            "→ ask for",
+        ],
+    );
     desk.leaves().await;
     lab.stop().await;
 }

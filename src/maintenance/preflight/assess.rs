@@ -6,9 +6,9 @@ use super::survey::{Place, Survey};
 use super::{Fate, NodeBefore, Preflight, Weight};
 use super::{budgets, images, monitoring, network_pods, node, permissions, placement, pods};
 use crate::domain::Timestamp;
-use crate::domain::pod::{Phase, Pod};
+use crate::domain::pod::Pod;
 use crate::maintenance::options::Options;
-use crate::maintenance::pods::{OwnerKey, PodRef, Verdict, verdict};
+use crate::maintenance::pods::{OwnerKey, PodRef, Verdict, is_ready, verdict};
 use std::collections::BTreeSet;
 
 /// What each look starts from.
@@ -30,11 +30,6 @@ impl<'a> Case<'a> {
             .filter(|(_, verdict)| matches!(verdict, Verdict::Leaves(_)))
             .map(|(pod, _)| *pod)
     }
-}
-
-/// Whether every container is ready.
-pub fn is_ready(pod: &Pod) -> bool {
-    pod.phase == Phase::Running && pod.deleted_at.is_none() && pod.ready_of > 0 && pod.ready == pod.ready_of
 }
 
 /// The controller of a pod as people name it: a Deployment's `ReplicaSet` without its hash.

@@ -41,7 +41,11 @@ fn full_name(image: &str) -> String {
         Some((host, rest)) if host.contains(['.', ':']) || host == "localhost" => (host, rest),
         _ => ("docker.io", image),
     };
-    let registry = if registry == "index.docker.io" { "docker.io" } else { registry };
+    let registry = if registry == "index.docker.io" {
+        "docker.io"
+    } else {
+        registry
+    };
     let library = if registry == "docker.io" && !rest.contains('/') {
         "library/"
     } else {

@@ -2,8 +2,8 @@
 
 use super::failure::Asked;
 use super::intern::Interner;
-use super::wire::value::Text;
 use super::wire;
+use super::wire::value::Text;
 use crate::domain::budget::DisruptionBudget;
 use crate::domain::object::{Change, ClusterEvent, DaemonSet, NodeLease};
 use crate::domain::{Name, node, pod};

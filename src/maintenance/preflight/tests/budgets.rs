@@ -28,7 +28,11 @@ fn on_the_only_windows_node_the_second_pod_can_never_leave() {
 fn with_a_second_windows_node_the_pods_leave_one_after_another() {
     let hello = budget("hello", "hello", (1, 2, 1, 2));
     let found = with_budgets(two_windows_nodes(), &[hello]);
-    says(&found, Weight::Warning, &["1 disruption allowed now", "one after another"]);
+    says(
+        &found,
+        Weight::Warning,
+        &["1 disruption allowed now", "one after another"],
+    );
     assert!(found.weight() < Weight::Blocks);
 }
 
@@ -44,7 +48,12 @@ fn a_budget_that_wants_all_of_its_pods_can_never_allow_it() {
     says(
         &with_budgets(two_windows_nodes(), &[hello]),
         Weight::Blocks,
-        &["(minAvailable 2)", "0 disruptions allowed now", "can never allow", "one replica more"],
+        &[
+            "(minAvailable 2)",
+            "0 disruptions allowed now",
+            "can never allow",
+            "one replica more",
+        ],
     );
 }
 
@@ -57,7 +66,11 @@ fn a_pod_with_two_budgets_is_never_evicted() {
     says(
         &with_budgets(two_windows_nodes(), &budgets),
         Weight::Blocks,
-        &["2 budgets at once (hello, web)", "win-demo/hello-abc-1", "change the selectors"],
+        &[
+            "2 budgets at once (hello, web)",
+            "win-demo/hello-abc-1",
+            "change the selectors",
+        ],
     );
 }
 
@@ -119,7 +132,10 @@ fn an_eviction_that_was_only_tried_tells_the_servers_own_words() {
     says(
         &preflight(&survey),
         Weight::Blocks,
-        &["win-demo/hello-abc-1, win-demo/hello-abc-2", "hello needs 2 healthy pods and has 2"],
+        &[
+            "win-demo/hello-abc-1, win-demo/hello-abc-2",
+            "hello needs 2 healthy pods and has 2",
+        ],
     );
 }
 
@@ -128,7 +144,11 @@ fn a_refused_trial_refuses_and_one_that_passed_says_nothing() {
     let mut survey = two_windows_nodes();
     let pod = PodRef::of(&survey.pods[0]);
     survey.dry_run_evictions = vec![(pod.clone(), Eviction::Refused("pods is forbidden".to_owned()))];
-    says(&preflight(&survey), Weight::Refuses, &["win-demo/hello-abc-1", "pods is forbidden"]);
+    says(
+        &preflight(&survey),
+        Weight::Refuses,
+        &["win-demo/hello-abc-1", "pods is forbidden"],
+    );
     survey.dry_run_evictions = vec![(pod.clone(), Eviction::SeveralBudgets("more than one".to_owned()))];
     says(&preflight(&survey), Weight::Blocks, &["more than one"]);
     survey.dry_run_evictions = vec![(pod, Eviction::Accepted)];
@@ -146,7 +166,11 @@ fn a_pod_that_is_not_ready_may_go_where_the_budget_has_enough_others() {
     );
     let short = budget("hello", "hello", (0, 1, 2, 3));
     let found = with_budgets(survey.clone(), std::slice::from_ref(&short));
-    says(&found, Weight::Blocks, &["no eviction is allowed", "hello-abc-1 (CrashLoopBackOff"]);
+    says(
+        &found,
+        Weight::Blocks,
+        &["no eviction is allowed", "hello-abc-1 (CrashLoopBackOff"],
+    );
     let lenient = DisruptionBudget {
         unhealthy_always: true,
         ..short
@@ -161,6 +185,9 @@ fn budgets_that_may_not_be_read_are_said_to_be_unknown() {
     says(
         &preflight(&survey),
         Weight::Warning,
-        &["budgets", "could not be judged: poddisruptionbudgets is forbidden"],
+        &[
+            "budgets",
+            "could not be judged: poddisruptionbudgets is forbidden",
+        ],
     );
 }

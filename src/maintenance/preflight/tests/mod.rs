@@ -74,6 +74,7 @@ fn place(name: &str, os: Os) -> Place {
             boot_id: "11".into(),
             windows_build_label: windows.then(|| BUILD.into()),
             unschedulable: false,
+            cordoned_by: None,
             maintenance: None,
             taints: taints.into(),
             conditions: [ready(ConditionStatus::True)].into(),
@@ -178,7 +179,11 @@ fn windows_class() -> RuntimeClass {
     }
 }
 
-fn budget(name: &str, app: &str, (allowed, healthy, desired, expected): (u32, u32, u32, u32)) -> DisruptionBudget {
+fn budget(
+    name: &str,
+    app: &str,
+    (allowed, healthy, desired, expected): (u32, u32, u32, u32),
+) -> DisruptionBudget {
     DisruptionBudget {
         key: ObjectKey {
             namespace: Some("win-demo".into()),
@@ -284,9 +289,10 @@ fn lines(preflight: &Preflight) -> String {
 /// Asserts that a note of this weight has all of these words.
 #[track_caller]
 fn says(preflight: &Preflight, weight: Weight, words: &[&str]) {
-    let found = preflight.notes.iter().any(|note| {
-        note.weight == weight && words.iter().all(|word| note.sentence().contains(word))
-    });
+    let found = preflight
+        .notes
+        .iter()
+        .any(|note| note.weight == weight && words.iter().all(|word| note.sentence().contains(word)));
     assert!(found, "no {weight:?} with {words:?} in\n{}", lines(preflight));
 }
 

@@ -7,7 +7,10 @@ fn labelled(name: &str, node: &str, labels: &[(&str, &str)]) -> Pod {
     Pod {
         namespace: "monitoring".into(),
         runtime_class: None,
-        labels: labels.iter().map(|(label, value)| ((*label).into(), (*value).into())).collect(),
+        labels: labels
+            .iter()
+            .map(|(label, value)| ((*label).into(), (*value).into()))
+            .collect(),
         ..pod(name, "0", node)
     }
 }
@@ -49,26 +52,47 @@ fn loki_and_prometheus_take_logs_metrics_and_history_with_them() {
     };
     let survey = linux_node(vec![
         stores(labelled("loki", LINUX_1, &[("app.kubernetes.io/name", "loki")])),
-        stores(labelled("prometheus", LINUX_1, &[("app.kubernetes.io/name", "prometheus")])),
-        labelled("node-exporter", LINUX_1, &[("app.kubernetes.io/name", "prometheus-node-exporter")]),
+        stores(labelled(
+            "prometheus",
+            LINUX_1,
+            &[("app.kubernetes.io/name", "prometheus")],
+        )),
+        labelled(
+            "node-exporter",
+            LINUX_1,
+            &[("app.kubernetes.io/name", "prometheus-node-exporter")],
+        ),
     ]);
     let found = forced(&survey);
     says(
         &found,
         Weight::Warning,
-        &["monitoring/loki-abc-0", "no logs are taken in", "emptyDir and is gone"],
+        &[
+            "monitoring/loki-abc-0",
+            "no logs are taken in",
+            "emptyDir and is gone",
+        ],
     );
     says(
         &found,
         Weight::Warning,
-        &["monitoring/prometheus-abc-0", "no metrics are collected", "Windows nodes", "emptyDir and is gone"],
+        &[
+            "monitoring/prometheus-abc-0",
+            "no metrics are collected",
+            "Windows nodes",
+            "emptyDir and is gone",
+        ],
     );
     is_silent(&found, "node-exporter-abc-0 is on this node");
 }
 
 #[test]
 fn a_history_on_a_volume_is_not_said_to_be_gone() {
-    let survey = linux_node(vec![labelled("loki", LINUX_1, &[("app.kubernetes.io/name", "loki")])]);
+    let survey = linux_node(vec![labelled(
+        "loki",
+        LINUX_1,
+        &[("app.kubernetes.io/name", "loki")],
+    )]);
     is_silent(&forced(&survey), "is gone");
 }
 
@@ -85,7 +109,11 @@ fn agents_that_were_told_this_nodes_address_lose_the_gateway() {
     says(
         &found,
         Weight::Warning,
-        &["node port 31100 (monitoring/loki-gateway)", "192.168.10.24", "neighbouring node"],
+        &[
+            "node port 31100 (monitoring/loki-gateway)",
+            "192.168.10.24",
+            "neighbouring node",
+        ],
     );
     is_silent(&found, "loki-gateway-abc-0 is on this node");
 
@@ -111,5 +139,9 @@ fn other_node_ports_are_mentioned_where_their_pods_are_on_the_node() {
     says(&found, Weight::Info, &["node port 30080 (win-demo/hello)"]);
     is_silent(&found, "30090");
     survey.node_ports = Err("services is forbidden".to_owned());
-    says(&preflight(&survey), Weight::Warning, &["node ports", "services is forbidden"]);
+    says(
+        &preflight(&survey),
+        Weight::Warning,
+        &["node ports", "services is forbidden"],
+    );
 }

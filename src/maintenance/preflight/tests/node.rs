@@ -1,6 +1,7 @@
 //! The node itself.
 
 use super::*;
+use crate::domain::node::CordonedBy;
 
 fn with_purpose(purpose: Purpose) -> Options {
     Options {
@@ -14,7 +15,11 @@ fn a_node_that_does_not_exist_is_refused() {
     let mut survey = one_windows_node();
     survey.node = "k8s-lab-win-9".into();
     let found = preflight(&survey);
-    says(&found, Weight::Refuses, &["there is no node k8s-lab-win-9", "drainboard nodes"]);
+    says(
+        &found,
+        Weight::Refuses,
+        &["there is no node k8s-lab-win-9", "drainboard nodes"],
+    );
     assert!(found.pods.is_empty());
 }
 
@@ -30,11 +35,18 @@ fn what_must_be_remembered_of_the_node_is_taken_along() {
 fn a_node_that_is_cordoned_already_stays_the_operators_to_uncordon() {
     let mut survey = one_windows_node();
     survey.nodes[0].node.unschedulable = true;
+    survey.nodes[0].node.cordoned_by = Some(CordonedBy {
+        manager: "kubectl-cordon".into(),
+        at: Some("2026-12-08T17:00:00Z".parse().unwrap()),
+    });
     let found = preflight(&survey);
     says(
         &found,
         Weight::Warning,
-        &["k8s-lab-win-1 is cordoned already", "kubectl uncordon k8s-lab-win-1"],
+        &[
+            "k8s-lab-win-1 is cordoned already (by kubectl-cordon, changed 3 h ago)",
+            "kubectl uncordon k8s-lab-win-1",
+        ],
     );
     assert!(found.node.cordoned);
 }
@@ -43,7 +55,11 @@ fn a_node_that_is_cordoned_already_stays_the_operators_to_uncordon() {
 fn without_a_boot_id_no_restart_could_be_proved() {
     let mut survey = one_windows_node();
     survey.nodes[0].node.boot_id = "".into();
-    says(&preflight(&survey), Weight::Refuses, &["no boot id", "restart could not be proved"]);
+    says(
+        &preflight(&survey),
+        Weight::Refuses,
+        &["no boot id", "restart could not be proved"],
+    );
 }
 
 /// Public report 34: evictions are accepted on an unreachable node, but its pods never vanish.
@@ -88,7 +104,11 @@ fn another_maintenance_of_the_node_is_named_with_the_ways_out() {
     survey.nodes[0].node.maintenance = Some(record_of("alice@desk", "ours").into());
     is_silent(&preflight(&survey), "alice@desk");
     survey.nodes[0].node.maintenance = Some("{}".into());
-    says(&preflight(&survey), Weight::Refuses, &["this version cannot read"]);
+    says(
+        &preflight(&survey),
+        Weight::Refuses,
+        &["this version cannot read"],
+    );
 }
 
 #[test]
@@ -97,7 +117,11 @@ fn two_nodes_of_one_pool_are_not_out_at_once_unless_asked() {
     survey.nodes[1].node.maintenance = Some(record_of("alice@desk", "theirs").into());
     is_silent(&preflight(&survey), "alice@desk");
     survey.nodes[2].node.maintenance = Some(record_of("alice@desk", "theirs").into());
-    let words = ["k8s-lab-win-2 of the same pool (10.0.26100)", "alice@desk", "--take-over"];
+    let words = [
+        "k8s-lab-win-2 of the same pool (10.0.26100)",
+        "alice@desk",
+        "--take-over",
+    ];
     says(&preflight(&survey), Weight::Refuses, &words);
     survey.take_over = true;
     says(&preflight(&survey), Weight::Warning, &words);
@@ -112,7 +136,10 @@ fn two_nodes_of_one_pool_are_not_out_at_once_unless_asked() {
 fn a_restart_without_drain_asks_for_a_cleanup() {
     let mut survey = one_windows_node();
     survey.restarted_without_drain = Some("boot id 10 became 11 at 03:12".to_owned());
-    let words = ["restarted without drain: boot id 10 became 11 at 03:12", "--purpose cleanup"];
+    let words = [
+        "restarted without drain: boot id 10 became 11 at 03:12",
+        "--purpose cleanup",
+    ];
     says(&preflight(&survey), Weight::Warning, &words);
     let cleanup = assess(&survey, &with_purpose(Purpose::Cleanup), now());
     says(&cleanup, Weight::Info, &words[..1]);
@@ -125,10 +152,22 @@ fn a_kubelet_out_of_step_with_the_server_is_told() {
         survey.nodes[0].node.kubelet_version = kubelet.into();
         preflight(&survey)
     };
-    says(&with("v1.38.0"), Weight::Warning, &["v1.38.0", "newer than the API server (v1.37.2)"]);
-    says(&with("v1.33.5-gke.100"), Weight::Warning, &["4 minor versions older", "upgrade the kubelet"]);
+    says(
+        &with("v1.38.0"),
+        Weight::Warning,
+        &["v1.38.0", "newer than the API server (v1.37.2)"],
+    );
+    says(
+        &with("v1.33.5-gke.100"),
+        Weight::Warning,
+        &["4 minor versions older", "upgrade the kubelet"],
+    );
     is_silent(&with("v1.34.1+k3s1"), "minor versions");
-    says(&with("v1"), Weight::Warning, &["could not be judged", "not understood"]);
+    says(
+        &with("v1"),
+        Weight::Warning,
+        &["could not be judged", "not understood"],
+    );
 }
 
 #[test]
@@ -141,7 +180,11 @@ fn network_pods_are_the_gate_and_must_be_there() {
     let mut survey = one_windows_node();
     survey.pods.pop();
     let missing = preflight(&survey);
-    says(&missing, Weight::Refuses, &["no DaemonSet pod", "--network-selector", "--no-network-gate"]);
+    says(
+        &missing,
+        Weight::Refuses,
+        &["no DaemonSet pod", "--network-selector", "--no-network-gate"],
+    );
     let options = Options {
         no_network_gate: true,
         ..Options::default()
@@ -151,7 +194,11 @@ fn network_pods_are_the_gate_and_must_be_there() {
         network_selector: Some("app=hello".parse().unwrap()),
         ..Options::default()
     };
-    says(&assess(&survey, &options, now()), Weight::Info, &["2 network pods"]);
+    says(
+        &assess(&survey, &options, now()),
+        Weight::Info,
+        &["2 network pods"],
+    );
 }
 
 #[test]
@@ -161,6 +208,9 @@ fn a_network_that_is_sick_before_the_restart_is_a_warning() {
     says(
         &preflight(&survey),
         Weight::Warning,
-        &["not healthy now", "calico-node-windows-abc-d (CrashLoopBackOff, 0 of 1 ready)"],
+        &[
+            "not healthy now",
+            "calico-node-windows-abc-d (CrashLoopBackOff, 0 of 1 ready)",
+        ],
     );
 }

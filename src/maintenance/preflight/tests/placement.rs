@@ -27,8 +27,16 @@ fn the_only_windows_node_means_downtime_in_words() {
 #[test]
 fn pods_that_fit_on_a_second_node_go_there() {
     let found = preflight(&two_windows_nodes());
-    says(&found, Weight::Info, &["2 of 2 pods find room elsewhere", "k8s-lab-win-2 (2)"]);
-    says(&found, Weight::Warning, &["win-demo/hello has ready pods on this node only"]);
+    says(
+        &found,
+        Weight::Info,
+        &["2 of 2 pods find room elsewhere", "k8s-lab-win-2 (2)"],
+    );
+    says(
+        &found,
+        Weight::Warning,
+        &["win-demo/hello has ready pods on this node only"],
+    );
     is_silent(&found, "Pending");
 }
 
@@ -42,7 +50,10 @@ fn every_reason_of_the_other_windows_nodes_is_told() {
         note.unwrap().text
     };
     let cordoned = against(|place| place.node.unschedulable = true);
-    assert!(cordoned.contains("no other node takes them (k8s-lab-win-2: cordoned)"), "{cordoned}");
+    assert!(
+        cordoned.contains("no other node takes them (k8s-lab-win-2: cordoned)"),
+        "{cordoned}"
+    );
     let silent = against(|place| place.node.conditions = [ready(ConditionStatus::Unknown)].into());
     assert!(silent.contains("k8s-lab-win-2: not Ready"), "{silent}");
     let build = against(|place| {
@@ -52,7 +63,10 @@ fn every_reason_of_the_other_windows_nodes_is_told() {
         ]
         .into();
     });
-    assert!(build.contains("not labelled node.kubernetes.io/windows-build=10.0.26100"), "{build}");
+    assert!(
+        build.contains("not labelled node.kubernetes.io/windows-build=10.0.26100"),
+        "{build}"
+    );
     let tainted = against(|place| {
         place.node.taints = [Taint {
             key: "gpu".into(),
@@ -77,7 +91,11 @@ fn a_pod_takes_the_room_that_the_next_one_misses() {
     survey.pods.push(pod("other", "1", WIN_2));
     let found = preflight(&survey);
     says(&found, Weight::Info, &["1 of 2 pods finds room elsewhere"]);
-    says(&found, Weight::Warning, &["1 pod waits as Pending", "188 MiB free, 256 MiB requested"]);
+    says(
+        &found,
+        Weight::Warning,
+        &["1 pod waits as Pending", "188 MiB free, 256 MiB requested"],
+    );
 }
 
 #[test]
@@ -92,8 +110,16 @@ fn required_affinity_is_matched_and_the_rest_is_said_to_be_up_to_the_scheduler()
         },
     );
     let found = preflight(&survey);
-    says(&found, Weight::Warning, &["1 pod waits", "no match for its node affinity"]);
-    says(&found, Weight::Info, &["not judged", "pod anti-affinity of win-demo/hello"]);
+    says(
+        &found,
+        Weight::Warning,
+        &["1 pod waits", "no match for its node affinity"],
+    );
+    says(
+        &found,
+        Weight::Info,
+        &["not judged", "pod anti-affinity of win-demo/hello"],
+    );
     survey.nodes[2].labels = survey.nodes[2]
         .labels
         .iter()
@@ -129,7 +155,11 @@ fn a_runtime_class_that_is_gone_keeps_every_new_pod_out() {
         &["RuntimeClass windows-2025 is gone: no new pod of win-demo/hello"],
     );
     survey.runtime_classes = Err("runtimeclasses is forbidden".to_owned());
-    says(&preflight(&survey), Weight::Warning, &["RuntimeClasses", "could not be judged"]);
+    says(
+        &preflight(&survey),
+        Weight::Warning,
+        &["RuntimeClasses", "could not be judged"],
+    );
 }
 
 #[test]
@@ -137,7 +167,11 @@ fn what_the_pods_ask_for_may_be_unknown() {
     let mut survey = two_windows_nodes();
     survey.wishes = Err("the answer was cut off before its end".to_owned());
     let found = preflight(&survey);
-    says(&found, Weight::Warning, &["where the pods can go could not be judged"]);
+    says(
+        &found,
+        Weight::Warning,
+        &["where the pods can go could not be judged"],
+    );
     is_silent(&found, "Pending");
 }
 
@@ -147,7 +181,14 @@ fn images_that_must_be_pulled_are_named_with_their_size() {
     survey.nodes[0].images = [image("docker.io/example/hello:1.0", 12 << 30)].into();
     survey.nodes[2].images = [image("mcr.microsoft.com/windows/nanoserver:ltsc2025", MIB)].into();
     let found = preflight(&survey);
-    says(&found, Weight::Info, &["before replacements run on k8s-lab-win-2", "example/hello:1.0 (12 GiB)"]);
+    says(
+        &found,
+        Weight::Info,
+        &[
+            "before replacements run on k8s-lab-win-2",
+            "example/hello:1.0 (12 GiB)",
+        ],
+    );
     is_silent(&found, "pull them again");
     survey.nodes[0].images = [image("docker.io/example/hello:0.9", MIB)].into();
     says(
@@ -160,7 +201,9 @@ fn images_that_must_be_pulled_are_named_with_their_size() {
 #[test]
 fn of_fifty_images_nobody_knows_what_is_missing() {
     let mut survey = two_windows_nodes();
-    let many: Box<[Image]> = (0..50).map(|number| image(&format!("example/{number}:1"), MIB)).collect();
+    let many: Box<[Image]> = (0..50)
+        .map(|number| image(&format!("example/{number}:1"), MIB))
+        .collect();
     survey.nodes[0].images = many.clone();
     survey.nodes[2].images = many;
     is_silent(&preflight(&survey), "pull");

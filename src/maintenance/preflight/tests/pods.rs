@@ -15,7 +15,11 @@ fn forced() -> Options {
 /// The story's node with one more pod.
 fn with(pod: Pod) -> Survey {
     let mut survey = one_windows_node();
-    survey.wishes.as_mut().unwrap().insert(pod.uid.clone(), Wishes::default());
+    survey
+        .wishes
+        .as_mut()
+        .unwrap()
+        .insert(pod.uid.clone(), Wishes::default());
     survey.pods.push(pod);
     survey
 }
@@ -33,7 +37,7 @@ fn what_leaves_and_what_stays_is_counted() {
         Weight::Info,
         &[
             "2 pods are evicted: win-demo/hello-abc-1, win-demo/hello-abc-2",
-            "1 pod of a DaemonSet, 1 pod static stay",
+            "not touched: 1 DaemonSet pod, 1 static pod",
         ],
     );
     let fates: Vec<Fate> = found.pods.iter().map(|(_, fate)| *fate).collect();
@@ -71,11 +75,19 @@ fn data_in_an_empty_dir_is_lost_only_knowingly() {
     says(
         &found,
         Weight::Refuses,
-        &["1 pod has data in an emptyDir", "win-demo/cache-abc-1", "--delete-emptydir-data"],
+        &[
+            "1 pod has data in an emptyDir",
+            "win-demo/cache-abc-1",
+            "--delete-emptydir-data",
+        ],
     );
     assert_eq!(found.pods[3].1, Fate::Refused(Refusal::EmptyDir));
     let forced = assess(&survey, &forced(), now());
-    says(&forced, Weight::Warning, &["the emptyDir data of 1 pod is lost: win-demo/cache-abc-1"]);
+    says(
+        &forced,
+        Weight::Warning,
+        &["the emptyDir data of 1 pod is lost: win-demo/cache-abc-1"],
+    );
     assert_eq!(forced.pods[3].1, Fate::Leaves(Some(Loss::EmptyDir)));
 }
 
@@ -88,7 +100,11 @@ fn a_pod_without_a_controller_goes_only_knowingly() {
     says(
         &preflight(&survey),
         Weight::Refuses,
-        &["1 pod has no controller that would bring it back", "win-demo/debug-abc-1", "--force"],
+        &[
+            "1 pod has no controller that would bring it back",
+            "win-demo/debug-abc-1",
+            "--force",
+        ],
     );
     says(
         &assess(&survey, &forced(), now()),

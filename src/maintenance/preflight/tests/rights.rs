@@ -31,19 +31,29 @@ fn what_is_denied_is_named_with_the_step_that_needs_it() {
     says(
         &denied(|access| access.verb == "patch"),
         Weight::Refuses,
-        &["you may not patch nodes k8s-lab-win-1", "cordon, record and uncordon"],
+        &[
+            "you may not patch nodes k8s-lab-win-1",
+            "cordon, record and uncordon",
+        ],
     );
     says(
         &denied(|access| access.resource == "leases" && access.verb == "create"),
         Weight::Refuses,
-        &["you may not create leases in namespace kube-system", "the Lease of the pool"],
+        &[
+            "you may not create leases in namespace kube-system",
+            "the Lease of the pool",
+        ],
     );
 }
 
 #[test]
 fn without_a_look_at_the_budgets_the_drain_goes_on_more_slowly() {
     let found = denied(|access| access.group == "policy");
-    says(&found, Weight::Warning, &["you may not watch poddisruptionbudgets"]);
+    says(
+        &found,
+        Weight::Warning,
+        &["you may not watch poddisruptionbudgets"],
+    );
     assert!(found.weight() < Weight::Refuses);
 }
 
@@ -56,6 +66,9 @@ fn a_question_that_was_not_answered_is_told() {
     says(
         &preflight(&survey),
         Weight::Warning,
-        &["the permission to patch nodes k8s-lab-win-1", "no answer within 10 s"],
+        &[
+            "the permission to patch nodes k8s-lab-win-1",
+            "no answer within 10 s",
+        ],
     );
 }

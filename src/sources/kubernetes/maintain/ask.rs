@@ -29,7 +29,9 @@ pub fn asked(verb: &'static str, object: impl Into<String>) -> Asked {
 /// credentials are being renewed. All other refusals stay.
 pub fn may_pass(failure: &Failure) -> bool {
     match failure {
-        Failure::Status { code, .. } => !(400..500).contains(code) || matches!(code, 401 | 408 | 409 | 410 | 429),
+        Failure::Status { code, .. } => {
+            !(400..500).contains(code) || matches!(code, 401 | 408 | 409 | 410 | 429)
+        }
         _ => true,
     }
 }

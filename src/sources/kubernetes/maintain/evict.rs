@@ -16,13 +16,23 @@ const BUDGET: &str = "DisruptionBudget";
 
 /// Asks once for the eviction of this incarnation of the pod. kube's own `Api::evict` drops the delete options.
 pub async fn evict(api: &ApiServer, pod: &PodRef, grace_seconds: Option<u32>) -> Eviction {
+    send(api, pod, &eviction(pod, grace_seconds)).await
+}
+
+/// Asks how the eviction would be answered: nothing is evicted, and no budget counts it.
+pub async fn try_out(api: &ApiServer, pod: &PodRef) -> Eviction {
+    let mut eviction = eviction(pod, None);
+    eviction["deleteOptions"]["dryRun"] = json!(["All"]);
+    send(api, pod, &eviction).await
+}
+
+async fn send(api: &ApiServer, pod: &PodRef, eviction: &Value) -> Eviction {
     let path = format!(
         "/api/v1/namespaces/{}/pods/{}/eviction",
         segment(&pod.namespace),
         segment(&pod.name)
     );
-    let eviction = eviction(pod, grace_seconds);
-    match api.exchange(Method::POST, &path, body(JSON, &eviction)).await {
+    match api.exchange(Method::POST, &path, body(JSON, eviction)).await {
         Ok(reply) => judge(&reply, pod),
         Err(failure) => Eviction::Retry(words(&failure, &question(pod))),
     }
@@ -161,7 +171,11 @@ mod tests {
             ),
             Eviction::Gone
         );
-        let elsewhere = judged(404, "the server could not find the requested resource", &json!({}));
+        let elsewhere = judged(
+            404,
+            "the server could not find the requested resource",
+            &json!({}),
+        );
         assert!(matches!(elsewhere, Eviction::Retry(_)), "{elsewhere:?}");
     }
 
@@ -195,7 +209,10 @@ mod tests {
         let Eviction::Refused(text) = corrupt else {
             panic!("{corrupt:?}")
         };
-        assert!(text.contains("hello is corrupt") && !text.contains("role"), "{text}");
+        assert!(
+            text.contains("hello is corrupt") && !text.contains("role"),
+            "{text}"
+        );
     }
 
     #[test]
@@ -203,7 +220,10 @@ mod tests {
         let causes = json!({"causes": [{"reason": "NamespaceTerminating", "message": "being terminated"}]});
         assert_eq!(judged(403, "forbidden", &causes), Eviction::NamespaceTerminating);
         let two = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.";
-        assert_eq!(judged(500, two, &Value::Null), Eviction::SeveralBudgets(two.to_owned()));
+        assert_eq!(
+            judged(500, two, &Value::Null),
+            Eviction::SeveralBudgets(two.to_owned())
+        );
         for code in [401, 408, 500, 502, 503, 504] {
             let passes = judged(code, "try again", &Value::Null);
             assert!(matches!(passes, Eviction::Retry(_)), "{code}: {passes:?}");

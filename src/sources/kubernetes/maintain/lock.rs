@@ -4,8 +4,8 @@ use super::Desk;
 use super::ask::{JSON, asked, body, is_missing, lock_error, write_error};
 use super::list::{decode, pages};
 use super::seen::{Owner, SeenNode};
-use crate::domain::text::sanitise;
 use crate::domain::Timestamp;
+use crate::domain::text::sanitise;
 use crate::maintenance::effect::{LockError, WriteError};
 use crate::sources::kubernetes::failure::Failure;
 use crate::sources::kubernetes::http::Reply;
@@ -195,7 +195,11 @@ pub async fn give_back(desk: &Desk, name: &str) -> Result<(), WriteError> {
         if id_of(&lease.spec.holder_identity) != Some(&desk.identity.id) {
             return Ok(());
         }
-        let free = object(name, &lease, &json!({"leaseTransitions": lease.spec.lease_transitions}));
+        let free = object(
+            name,
+            &lease,
+            &json!({"leaseTransitions": lease.spec.lease_transitions}),
+        );
         let written = put(desk, name, &free).await.map_err(failed("update"));
         let Some(written) = logged(written)? else {
             return Ok(());
@@ -225,7 +229,10 @@ fn title(name: &str) -> String {
 }
 
 async fn find(desk: &Desk, name: &str) -> Result<Option<Reply>, Failure> {
-    let reply = desk.api.exchange(Method::GET, &format!("{LEASES}/{name}"), None).await?;
+    let reply = desk
+        .api
+        .exchange(Method::GET, &format!("{LEASES}/{name}"), None)
+        .await?;
     if is_missing(&reply, name) {
         return Ok(None);
     }
@@ -244,7 +251,12 @@ async fn put(desk: &Desk, name: &str, lease: &Value) -> Result<Reply, Failure> {
 fn ours(desk: &Desk, name: &str, found: &Lease<'_>) -> Value {
     let now = Utc::now().to_rfc3339_opts(SecondsFormat::Micros, true);
     let renewed = id_of(&found.spec.holder_identity) == Some(&desk.identity.id);
-    let acquired = found.spec.acquire_time.present().filter(|_| renewed).unwrap_or(&now);
+    let acquired = found
+        .spec
+        .acquire_time
+        .present()
+        .filter(|_| renewed)
+        .unwrap_or(&now);
     let transitions = found.spec.lease_transitions.unwrap_or(0) + i64::from(!renewed);
     let spec = json!({
         "holderIdentity": format!("{} ({}, {})", desk.identity.by, desk.identity.id, desk.node),
@@ -295,7 +307,10 @@ mod tests {
         assert_eq!(lease(&windows, None), "drainboard-10.0.26100");
         assert_eq!(lease(&windows, Some("rack")), "drainboard-10.0.26100-b-7");
         assert_eq!(lease(&windows, Some("floor")), "drainboard-10.0.26100");
-        assert_eq!(lease(&json!({"kubernetes.io/os": "windows"}), None), "drainboard-windows");
+        assert_eq!(
+            lease(&json!({"kubernetes.io/os": "windows"}), None),
+            "drainboard-windows"
+        );
         assert_eq!(lease(&json!({}), None), "drainboard-linux");
     }
 

@@ -128,7 +128,9 @@ pub async fn uncordon(desk: &Desk, record: &Record, boot_id: &str) -> Written {
 /// Somebody else's annotation is there, or the change was not made.
 pub async fn clear(desk: &Desk) -> Result<Option<String>, WriteError> {
     let asked = asked("get", format!("node {}", desk.node));
-    let reply = look(desk).await.map_err(|failure| write_error(&failure, &asked))?;
+    let reply = look(desk)
+        .await
+        .map_err(|failure| write_error(&failure, &asked))?;
     let Some(reply) = reply else { return Ok(None) };
     let node: SeenNode<'_> = reply.json().map_err(|failure| write_error(&failure, &asked))?;
     let lease = lock::lease_of(&node, desk.pool_label.as_deref());
@@ -147,9 +149,14 @@ async fn change(desk: &Desk, decide: impl Fn(&SeenNode<'_>) -> Decision) -> Writ
     let writing = asked("patch", format!("node {}", desk.node));
     let path = format!("/api/v1/nodes/{}?fieldManager={MANAGER}", segment(&desk.node));
     for _ in 0..LOOKS {
-        let seen = look(desk).await.map_err(|failure| write_error(&failure, &reading))?;
+        let seen = look(desk)
+            .await
+            .map_err(|failure| write_error(&failure, &reading))?;
         let Some(seen) = seen else {
-            return Err(WriteError::Refused(format!("there is no node {} any more", desk.node)));
+            return Err(WriteError::Refused(format!(
+                "there is no node {} any more",
+                desk.node
+            )));
         };
         let node: SeenNode<'_> = seen.json().map_err(|failure| write_error(&failure, &reading))?;
         let Some(mut patch) = decide(&node)? else {

@@ -107,17 +107,22 @@ impl SeenNode<'_> {
         match self.record().map(Record::parse) {
             None => Owner::Nobody,
             Some(Ok(record)) if record.id == id => Owner::Ours,
-            Some(Ok(record)) => Owner::Other(sanitise(&format!("{} ({})", record.by, record.id)).into_owned()),
-            Some(Err(_)) => {
-                Owner::Other("somebody whose record is not understood (a newer version of this program?)".to_owned())
+            Some(Ok(record)) => {
+                Owner::Other(sanitise(&format!("{} ({})", record.by, record.id)).into_owned())
             }
+            Some(Err(_)) => Owner::Other(
+                "somebody whose record is not understood (a newer version of this program?)".to_owned(),
+            ),
         }
     }
 
     /// When the record was last written: by the server's word, else when the maintenance was started.
     pub fn record_written(&self) -> Option<Timestamp> {
         let writes_it = |entry: &&Manager<'_>| {
-            let metadata = entry.fields_v1.as_ref().and_then(|fields| fields.metadata.as_ref());
+            let metadata = entry
+                .fields_v1
+                .as_ref()
+                .and_then(|fields| fields.metadata.as_ref());
             let annotations = metadata.and_then(|metadata| metadata.annotations.as_ref());
             annotations.is_some_and(|annotations| annotations.maintenance.is_some())
         };

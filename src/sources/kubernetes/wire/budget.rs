@@ -104,7 +104,10 @@ impl Selector<'_> {
             .iter()
             .map(|(label, value)| Some(Term::In(label.to_string(), vec![value.to_string()])));
         let expressions = self.match_expressions.iter().map(Expression::to_row);
-        labels.chain(expressions).collect::<Option<_>>().map(LabelSelector::new)
+        labels
+            .chain(expressions)
+            .collect::<Option<_>>()
+            .map(LabelSelector::new)
     }
 }
 
