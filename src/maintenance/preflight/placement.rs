@@ -264,7 +264,7 @@ fn unjudged(case: &Case<'_>, notes: &mut Notes) {
     }
     if !kinds.is_empty() {
         let text = format!(
-            "not judged, and up to the scheduler: {} of {}",
+            "not judged, and up to the scheduler: {} ({})",
             listed(kinds),
             listed(workloads)
         );

@@ -28,7 +28,40 @@ impl Scene {
     async fn begins() -> Self {
         let lab = Lab::start(LabOptions::default()).await.unwrap();
         let client = client_of(lab.kubeconfig()).await;
-        Self { lab, client }
+        let scene = Self { lab, client };
+        scene
+            .until("every pod is ready", || async {
+                let pods = scene.get("/api/v1/pods").await;
+                let mut pods = pods["items"].as_array().unwrap().iter();
+                pods.all(|pod| {
+                    let mut conditions = pod["status"]["conditions"].as_array().into_iter().flatten();
+                    conditions.any(|condition| condition["type"] == "Ready" && condition["status"] == "True")
+                })
+            })
+            .await;
+        scene.healthy("demo", "hello").await;
+        scene
+    }
+
+    /// Waits until the budget's controller has seen both of its pods healthy.
+    async fn healthy(&self, namespace: &str, budget: &str) {
+        let path = format!("/apis/policy/v1/namespaces/{namespace}/poddisruptionbudgets/{budget}");
+        self.until("the budget is healthy", || async {
+            self.get(&path).await["status"]["currentHealthy"] == 2
+        })
+        .await;
+    }
+
+    async fn until(&self, what: &str, holds: impl AsyncFn() -> bool) {
+        let waiting = async {
+            while !holds().await {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        assert!(
+            tokio::time::timeout(PATIENCE, waiting).await.is_ok(),
+            "never: {what}"
+        );
     }
 
     async fn preflight(&self, intent: &Intent) -> Preflight {
@@ -54,16 +87,7 @@ impl Scene {
             .await
             .unwrap();
         assert_eq!(created.code, 201);
-        let known = async {
-            loop {
-                let found = self.get(&format!("{BUDGETS}/hello-win")).await;
-                if found["status"]["expectedPods"] == 2 {
-                    return;
-                }
-                tokio::time::sleep(Duration::from_millis(20)).await;
-            }
-        };
-        tokio::time::timeout(PATIENCE, known).await.unwrap();
+        self.healthy("win-demo", "hello-win").await;
     }
 
     async fn get(&self, path: &str) -> Value {
@@ -76,6 +100,7 @@ async fn client_of(kubeconfig: &str) -> kube::Client {
     std::fs::write(file.path(), kubeconfig).unwrap();
     let choice = Choice {
         kubeconfig: Some(file.path().to_owned()),
+        connect_timeout: REQUEST_TIMEOUT,
         ..Choice::default()
     };
     config::open(choice).await.unwrap().client
