@@ -1,7 +1,7 @@
 //! Disruption budgets: which of them will hold the drain up, and for how long.
 
 use super::Weight;
-use super::assess::{Case, is_ready};
+use super::assess::Case;
 use super::notes::{Notes, count, listed, verb};
 use super::placement::Homes;
 use crate::domain::budget::DisruptionBudget;
@@ -10,7 +10,7 @@ use crate::domain::object::ObjectKey;
 use crate::domain::pod::{Phase, Pod};
 use crate::domain::text::truncate;
 use crate::maintenance::effect::Eviction;
-use crate::maintenance::pods::ended;
+use crate::maintenance::pods::{ended, is_ready};
 use std::collections::BTreeMap;
 
 /// Longest text of the server that is passed on, in cells.

@@ -1,13 +1,13 @@
 //! Where the leaving pods can go, and who will be Pending.
 
 use super::Weight;
-use super::assess::{Case, is_ready, workload};
+use super::assess::{Case, workload};
 use super::fit::{Obstacle, Room, Wanted};
 use super::notes::{Notes, count, listed, verb};
 use super::survey::{Place, RuntimeClass};
 use crate::domain::object::Os;
 use crate::domain::pod::Pod;
-use crate::maintenance::pods::{OwnerKey, ended};
+use crate::maintenance::pods::{OwnerKey, ended, is_ready};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -264,7 +264,7 @@ fn unjudged(case: &Case<'_>, notes: &mut Notes) {
     }
     if !kinds.is_empty() {
         let text = format!(
-            "not judged, and up to the scheduler: {} of {}",
+            "not judged, and up to the scheduler: {} ({})",
             listed(kinds),
             listed(workloads)
         );

@@ -39,24 +39,28 @@ fn leave_and_stay(case: &Case<'_>, notes: &mut Notes) {
         text = format!("{text}: {}", names(&leaving));
     }
     let kinds = [
-        (Stays::DaemonSet, "of a DaemonSet", "of DaemonSets"),
-        (Stays::Mirror, "static", "static"),
+        (Stays::DaemonSet, "DaemonSet pod", "DaemonSet pods"),
+        (Stays::Mirror, "static pod", "static pods"),
         (
             Stays::NotSelected,
-            "not selected by --pod-selector",
-            "not selected by --pod-selector",
+            "pod outside of --pod-selector",
+            "pods outside of --pod-selector",
         ),
-        (Stays::LongDeleted, "deleted long ago", "deleted long ago"),
+        (
+            Stays::LongDeleted,
+            "pod deleted long ago",
+            "pods deleted long ago",
+        ),
     ];
     let staying: Vec<String> = kinds
         .into_iter()
         .filter_map(|(why, one, several)| {
             let pods = with(case, |verdict| verdict == Verdict::Stays(why)).len();
-            (pods > 0).then(|| format!("{} {}", count(pods, "pod"), verb(pods, one, several)))
+            (pods > 0).then(|| format!("{pods} {}", verb(pods, one, several)))
         })
         .collect();
     if !staying.is_empty() {
-        text = format!("{text}; {} stay where they are", staying.join(", "));
+        text = format!("{text}; not touched: {}", staying.join(", "));
     }
     notes.add(Weight::Info, text, "");
 }

@@ -74,6 +74,7 @@ fn place(name: &str, os: Os) -> Place {
             boot_id: "11".into(),
             windows_build_label: windows.then(|| BUILD.into()),
             unschedulable: false,
+            cordoned_by: None,
             maintenance: None,
             cordoned_by: None,
             taints: taints.into(),

@@ -1,6 +1,7 @@
 //! The node itself.
 
 use super::*;
+use crate::domain::node::CordonedBy;
 
 fn with_purpose(purpose: Purpose) -> Options {
     Options {
@@ -34,12 +35,16 @@ fn what_must_be_remembered_of_the_node_is_taken_along() {
 fn a_node_that_is_cordoned_already_stays_the_operators_to_uncordon() {
     let mut survey = one_windows_node();
     survey.nodes[0].node.unschedulable = true;
+    survey.nodes[0].node.cordoned_by = Some(CordonedBy {
+        manager: "kubectl-cordon".into(),
+        at: Some("2026-12-08T17:00:00Z".parse().unwrap()),
+    });
     let found = preflight(&survey);
     says(
         &found,
         Weight::Warning,
         &[
-            "k8s-lab-win-1 is cordoned already",
+            "k8s-lab-win-1 is cordoned already (by kubectl-cordon, changed 3 h ago)",
             "kubectl uncordon k8s-lab-win-1",
         ],
     );

@@ -118,7 +118,7 @@ fn required_affinity_is_matched_and_the_rest_is_said_to_be_up_to_the_scheduler()
     says(
         &found,
         Weight::Info,
-        &["not judged", "pod anti-affinity of win-demo/hello"],
+        &["not judged", "pod anti-affinity (win-demo/hello)"],
     );
     survey.nodes[2].labels = survey.nodes[2]
         .labels
@@ -178,7 +178,8 @@ fn what_the_pods_ask_for_may_be_unknown() {
 #[test]
 fn images_that_must_be_pulled_are_named_with_their_size() {
     let mut survey = two_windows_nodes();
-    survey.nodes[0].images = [image("docker.io/example/hello:1.0", 12 << 30)].into();
+    let network = || image("docker.io/example/calico-node-windows:1.0", MIB);
+    survey.nodes[0].images = [image("docker.io/example/hello:1.0", 12 << 30), network()].into();
     survey.nodes[2].images = [image("mcr.microsoft.com/windows/nanoserver:ltsc2025", MIB)].into();
     let found = preflight(&survey);
     says(
@@ -190,7 +191,7 @@ fn images_that_must_be_pulled_are_named_with_their_size() {
         ],
     );
     is_silent(&found, "pull them again");
-    survey.nodes[0].images = [image("docker.io/example/hello:0.9", MIB)].into();
+    survey.nodes[0].images = [image("docker.io/example/hello:0.9", MIB), network()].into();
     says(
         &preflight(&survey),
         Weight::Info,
@@ -206,5 +207,14 @@ fn of_fifty_images_nobody_knows_what_is_missing() {
         .collect();
     survey.nodes[0].images = many.clone();
     survey.nodes[2].images = many;
+    is_silent(&preflight(&survey), "pull");
+}
+
+#[test]
+fn a_list_without_the_image_of_a_pod_that_runs_there_is_no_whole_list() {
+    let mut survey = two_windows_nodes();
+    survey.nodes[0].images = [image("example/other:1.0", MIB)].into();
+    survey.nodes[2].images = [image("example/other:1.0", MIB)].into();
+    survey.pods.push(daemon("calico-node-windows", WIN_2));
     is_silent(&preflight(&survey), "pull");
 }

@@ -37,7 +37,7 @@ fn what_leaves_and_what_stays_is_counted() {
         Weight::Info,
         &[
             "2 pods are evicted: win-demo/hello-abc-1, win-demo/hello-abc-2",
-            "1 pod of a DaemonSet, 1 pod static stay",
+            "not touched: 1 DaemonSet pod, 1 static pod",
         ],
     );
     let fates: Vec<Fate> = found.pods.iter().map(|(_, fate)| *fate).collect();
