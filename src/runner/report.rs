@@ -60,7 +60,7 @@ impl Report {
         for event in &events {
             match &event.what {
                 Happening::Revision { before, after, .. } => {
-                    report.revision = Some((before.clone(), after.clone()))
+                    report.revision = Some((before.clone(), after.clone()));
                 }
                 Happening::BootIdChanged { before, after, .. } => {
                     let first = report

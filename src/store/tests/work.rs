@@ -223,7 +223,7 @@ impl Work {
     /// Found on the node by another run of the program.
     pub fn resumed(record: Record) -> Self {
         let mut work = Self::started(Self::attended());
-        let (state, _) = machine::resume(WIN.into(), record, Self::attended(), work.at);
+        let (state, _) = machine::resume(WIN.into(), record, Self::attended(), &[], work.at);
         work.state = Some(state);
         work.pods.retain(is_network);
         work
