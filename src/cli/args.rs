@@ -28,6 +28,9 @@ pub struct CommandLine {
     /// How the screens look.
     #[command(flatten)]
     pub screen: ScreenArgs,
+    /// How nodes are maintained from the screens.
+    #[command(flatten)]
+    pub upkeep: UpkeepArgs,
     /// Print one frame of the screens as text and exit
     #[arg(long, global = true, value_name = "COLUMNSxLINES")]
     pub snapshot: Option<FrameSize>,
@@ -74,6 +77,17 @@ pub struct ScreenArgs {
     /// ASCII characters only; the default where the locale is not UTF-8
     #[arg(long, global = true, help_heading = "Screens")]
     pub ascii: bool,
+}
+
+/// How nodes are maintained from the screens. These stand before the command: `maintain` has its own.
+#[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
+pub struct UpkeepArgs {
+    /// Command that restarts a node from the screens, split into words, without a shell; {node} and {address} are replaced
+    #[arg(long, value_name = "COMMAND", help_heading = "Screens")]
+    pub reboot_command: Option<String>,
+    /// Node label whose value divides the nodes of one build into pools; one node of a pool is out at a time
+    #[arg(long, value_name = "LABEL", help_heading = "Screens")]
+    pub pool_label: Option<String>,
 }
 
 /// The commands.
@@ -176,6 +190,11 @@ impl CommandLine {
         }
         if self.snapshot.is_some() && !matches!(self.command, None | Some(Command::Demo(_))) {
             return wrong("--snapshot prints the screens: it stands alone or with demo");
+        }
+        if self.upkeep != UpkeepArgs::default() && !matches!(self.command, None | Some(Command::Demo(_))) {
+            return wrong(
+                "--reboot-command and --pool-label before the command are for the screens: give them behind `maintain`",
+            );
         }
         let kubeconfig = self.cluster.kubeconfig.is_some();
         match &self.command {

@@ -2,9 +2,12 @@
 
 use super::args::{Command, CommandLine};
 use super::exit::{CliError, Outcome};
+use super::maintain::args::reboot_words;
 use super::{check, demo, lab, maintain, nodes, pods, screens, snapshot};
 use crate::sources::SourcesOptions;
+use crate::maintenance::options::Options;
 use crate::tui::TuiOptions;
+use crate::tui::sessions::Terms;
 
 /// Runs what the command line asks for.
 ///
@@ -18,6 +21,15 @@ pub async fn run(line: CommandLine) -> Result<Outcome, CliError> {
         demo: matches!(line.command, Some(Command::Demo(_))),
         ascii: line.screen.ascii,
         theme: line.screen.theme,
+        maintenance: Terms {
+            options: Options {
+                reboot_command: line.upkeep.reboot_command.as_deref().map(reboot_words).transpose()?,
+                ..Options::default()
+            },
+            by: maintain::by(),
+            request_timeout: line.cluster.request_timeout,
+            pool_label: line.upkeep.pool_label,
+        },
     };
     match (line.command, line.snapshot) {
         (Some(Command::Nodes(print)), _) => nodes::run(options, print.output).await,

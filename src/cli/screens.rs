@@ -1,6 +1,7 @@
 //! `drainboard` without a command: the screens.
 
 use super::exit::{CliError, Outcome};
+use super::output;
 use crate::sources::{self, SourcesOptions};
 use crate::tui::{self, TuiOptions};
 use std::io::{self, IsTerminal};
@@ -19,6 +20,10 @@ pub async fn run(options: SourcesOptions, look: &TuiOptions) -> Result<Outcome, 
     }
     // A credential plugin may ask the operator something now, and never once the screens are open.
     let running = sources::start(options).await?;
-    tui::run(running, look).await?;
+    if let Some(node) = tui::run(running, look).await? {
+        output::say(&format!(
+            "drainboard: node {node} stays as it is; go on with `drainboard maintain {node} --resume`, or m on the screens"
+        ));
+    }
     Ok(Outcome::Fine)
 }

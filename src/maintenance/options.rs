@@ -16,6 +16,9 @@ pub enum Purpose {
 }
 
 impl Purpose {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Update, Self::Restart, Self::Cleanup];
+
     /// The word on the command line and on the screens.
     pub const fn name(self) -> &'static str {
         match self {

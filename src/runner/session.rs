@@ -128,6 +128,11 @@ impl Session {
         self.state.as_ref().is_none_or(|state| state.step == Step::Over)
     }
 
+    /// Leaves it where it is. Changes that were asked for are made.
+    pub async fn finish(self) {
+        self.executor.finish().await;
+    }
+
     /// Why the journal is not written, if it is not.
     pub fn journal_problem(&self) -> Option<&str> {
         self.journal.as_ref().err().map(String::as_str)

@@ -15,6 +15,7 @@ mod observe;
 mod order;
 mod pages;
 mod ready;
+mod standing;
 mod table;
 pub mod view;
 mod words;
@@ -32,6 +33,8 @@ use join::Joins;
 use measured::{Histories, Round};
 use std::collections::VecDeque;
 use table::AllAsked;
+
+pub use standing::Standing;
 
 /// Details kept: the open page and those that the operator may go back to.
 const DETAILS_KEPT: usize = 16;
@@ -217,4 +220,4 @@ impl Store {
 }
 
 #[cfg(test)]
-mod tests;
+pub mod tests;

@@ -2,6 +2,7 @@
 //! promise what another does not know.
 
 use super::keys::Key;
+use super::maintain;
 use super::ui::{Opened, Ui};
 use std::borrow::Cow;
 
@@ -18,6 +19,8 @@ pub enum Place {
     Help,
     /// How the sources are.
     Sources,
+    /// The page of a maintenance.
+    Workflow,
     /// A line of input: filter, namespace.
     Prompt,
     /// The palette.
@@ -28,9 +31,10 @@ pub enum Place {
 
 impl Place {
     /// All places, in the order of the help.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Table,
         Self::Page,
+        Self::Workflow,
         Self::Yaml,
         Self::Help,
         Self::Sources,
@@ -47,7 +51,8 @@ impl Place {
             Self::Yaml => "YAML",
             Self::Help => "help",
             Self::Sources => "sources",
-            Self::Prompt => "filter and namespace prompt",
+            Self::Workflow => "page of a maintenance",
+            Self::Prompt => "line of input",
             Self::Palette => "palette",
             Self::SortMenu => "sort menu",
         }
@@ -58,6 +63,7 @@ impl Place {
 const READING: &[Place] = &[
     Place::Table,
     Place::Page,
+    Place::Workflow,
     Place::Yaml,
     Place::Help,
     Place::Sources,
@@ -68,6 +74,7 @@ const INPUTS: &[Place] = &[Place::Prompt, Place::Palette, Place::SortMenu];
 const LISTS: &[Place] = &[Place::Palette, Place::SortMenu];
 const TABLE: &[Place] = &[Place::Table];
 const OBJECTS: &[Place] = &[Place::Table, Place::Page];
+const WORKFLOW: &[Place] = &[Place::Workflow];
 const EVERYWHERE: &[Place] = &Place::ALL;
 
 /// What can be done.
@@ -106,6 +113,16 @@ pub enum ActionId {
     Nodes,
     Pods,
     Updates,
+    Maintain,
+    Cordon,
+    Begin,
+    RunReboot,
+    AcceptSameRevision,
+    FinishWithoutRestart,
+    Recreate,
+    StopWaiting,
+    Abandon,
+    CopyCommands,
     Accept,
     Cancel,
     ListDown,
@@ -245,6 +262,11 @@ impl Action {
         self
     }
 
+    const fn writing(mut self) -> Self {
+        self.writes = true;
+        self
+    }
+
     const fn when(mut self, possible: Condition) -> Self {
         self.possible = Some(possible);
         self
@@ -265,6 +287,106 @@ pub const ACTIONS: &[Action] = &[
          is a label selector that the API server evaluates.",
     )
     .footer(11),
+    action(
+        ActionId::Maintain,
+        &[Key::Char('m')],
+        OBJECTS,
+        "maintain…",
+        "Take the node through drain, update, restart, proof of the restart, network check and uncordon; or go on with \
+         the maintenance that is under way on it.",
+    )
+    .footer(11)
+    .writing()
+    .when(maintain::can_maintain),
+    action(
+        ActionId::Cordon,
+        &[Key::Char('C')],
+        OBJECTS,
+        "cordon…",
+        "Keep new pods away from the node, or let them come again.",
+    )
+    .footer(16)
+    .writing()
+    .when(maintain::can_cordon),
+    action(
+        ActionId::Begin,
+        &[Key::Enter],
+        WORKFLOW,
+        "begin…",
+        "Begin: cordon the node and evict its pods. The node's name confirms.",
+    )
+    .footer(1)
+    .writing()
+    .when(maintain::can_begin),
+    action(
+        ActionId::CopyCommands,
+        &[Key::Char('c')],
+        WORKFLOW,
+        "copy",
+        "Copy the commands for the node to the clipboard, if the terminal allows that (OSC 52).",
+    )
+    .footer(6)
+    .when(maintain::can_finish),
+    action(
+        ActionId::RunReboot,
+        &[Key::Char('r')],
+        WORKFLOW,
+        "run reboot…",
+        "Run the reboot command that was given with --reboot-command. The node's name confirms.",
+    )
+    .footer(2)
+    .writing()
+    .when(maintain::can_reboot),
+    action(
+        ActionId::AcceptSameRevision,
+        &[Key::Char('a')],
+        WORKFLOW,
+        "accept revision",
+        "The node restarted and its revision is the same: accept that, and go on.",
+    )
+    .footer(2)
+    .writing()
+    .when(maintain::can_accept),
+    action(
+        ActionId::FinishWithoutRestart,
+        &[Key::Char('f')],
+        WORKFLOW,
+        "no restart…",
+        "The update needs no restart: uncordon the node without one. The node's name confirms.",
+    )
+    .footer(7)
+    .writing()
+    .when(maintain::can_finish),
+    action(
+        ActionId::Recreate,
+        &[Key::Char('e')],
+        WORKFLOW,
+        "recreate…",
+        "Evict a pod that came up without network, so that its controller makes a new one.",
+    )
+    .footer(2)
+    .writing()
+    .when(maintain::can_recreate),
+    action(
+        ActionId::StopWaiting,
+        &[Key::Char('s')],
+        WORKFLOW,
+        "stop waiting…",
+        "Do not wait for the remaining pods: the maintenance is done. The node's name confirms.",
+    )
+    .footer(7)
+    .writing()
+    .when(maintain::can_stop_waiting),
+    action(
+        ActionId::Abandon,
+        &[Key::Char('A')],
+        WORKFLOW,
+        "abandon…",
+        "Give up, and leave the node as it is now. The node's name confirms.",
+    )
+    .footer(8)
+    .writing()
+    .when(maintain::can_abandon),
     action(ActionId::Sort, &[Key::Char('s')], TABLE, "sort", "Choose the column to sort by.").footer(12),
     action(ActionId::Invert, &[Key::Char('I')], TABLE, "invert", "Turn the sort order around."),
     action(

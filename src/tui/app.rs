@@ -3,6 +3,7 @@
 
 use super::actions::{self, ActionId};
 use super::keys::Key;
+use super::maintain::{self, Order};
 use super::palette::{Choice, NOT_A_NAMESPACE, Palette};
 use super::prompt::{Asks, Prompt, is_namespace, join_selector};
 use super::sort_menu::{SortMenu, inverse};
@@ -32,6 +33,10 @@ pub enum Input {
 pub enum Effect {
     /// Ask the sources.
     Request(Request),
+    /// Begin, go on with or decide something of a maintenance.
+    Maintain(Order),
+    /// Copy the commands of the page of a maintenance to the clipboard.
+    CopyCommands,
     /// Give the terminal to the shell until the operator comes back.
     Suspend,
     /// Leave the program.
@@ -68,6 +73,9 @@ fn key(ui: &mut Ui, event: KeyEvent) -> Vec<Effect> {
         return Vec::new();
     };
     ui.message = None;
+    if action.id != ActionId::Quit {
+        ui.leaving = false;
+    }
     match action.enabled(ui) {
         Ok(()) => perform(ui, action.id),
         Err(reason) => {
@@ -129,7 +137,7 @@ fn input_changed(ui: &mut Ui) {
 
 fn perform(ui: &mut Ui, id: ActionId) -> Vec<Effect> {
     match id {
-        ActionId::Quit if ui.opened.is_empty() => return vec![Effect::Quit],
+        ActionId::Quit if ui.opened.is_empty() => return quit(ui),
         ActionId::Quit => close(ui),
         ActionId::Back => return back(ui),
         ActionId::Abort => return vec![Effect::Quit],
@@ -169,7 +177,31 @@ fn perform(ui: &mut Ui, id: ActionId) -> Vec<Effect> {
         ActionId::Cancel => cancel(ui),
         ActionId::ListDown => choose(ui, 1),
         ActionId::ListUp => choose(ui, -1),
+        ActionId::Maintain
+        | ActionId::Cordon
+        | ActionId::Begin
+        | ActionId::RunReboot
+        | ActionId::AcceptSameRevision
+        | ActionId::FinishWithoutRestart
+        | ActionId::Recreate
+        | ActionId::StopWaiting
+        | ActionId::Abandon
+        | ActionId::CopyCommands => return maintain::perform(ui, id),
     }
+    Vec::new()
+}
+
+/// Leaving leaves a maintenance where it is: that is said first.
+fn quit(ui: &mut Ui) -> Vec<Effect> {
+    let node = ui.left_behind().filter(|_| !ui.leaving).cloned();
+    let Some(node) = node else {
+        return vec![Effect::Quit];
+    };
+    ui.leaving = true;
+    let text = format!(
+        "{node} is being worked on: q once more leaves it as it is now, `drainboard maintain {node} --resume` goes on"
+    );
+    say(ui, Role::Warn, text);
     Vec::new()
 }
 
@@ -273,6 +305,13 @@ fn rescope(ui: &mut Ui, namespace: Option<Name>, pod_selector: String) -> Vec<Ef
     if wanted == ui.scope {
         return Vec::new();
     }
+    if let Some(node) = ui.busy().map(|state| state.node.clone())
+        && wanted != Scope::default()
+    {
+        let text = format!("{node} is being worked on, and that needs to see all namespaces and pods");
+        say(ui, Role::Warn, text);
+        return Vec::new();
+    }
     let Scope {
         namespace,
         pod_selector,
@@ -368,6 +407,9 @@ fn accept(ui: &mut Ui) -> Vec<Effect> {
         Some(Modal::Prompt(prompt)) => match prompt.asks {
             Asks::Filter { .. } => accept_filter(ui, prompt.input.value()),
             Asks::Namespace => accept_namespace(ui, prompt.input.value().trim()),
+            Asks::Maintain(node) => maintain::accept_purpose(ui, node, prompt.input.value()),
+            Asks::Confirm(confirm) => maintain::accept_confirmation(ui, *confirm, prompt.input.value()),
+            Asks::Recreate => maintain::accept_recreation(ui, prompt.input.value()),
         },
         Some(Modal::Palette(palette)) => {
             let Some(entry) = palette.matching().into_iter().nth(palette.chosen) else {
@@ -416,6 +458,11 @@ fn accept_namespace(ui: &mut Ui, name: &str) -> Vec<Effect> {
 
 /// What is open is about objects of the old cluster, and so is the selection.
 fn switch_context(ui: &mut Ui, name: String) -> Vec<Effect> {
+    if let Some(node) = ui.busy().map(|state| state.node.clone()) {
+        let text = format!("{node} is being worked on: end or abandon that before you go to another cluster");
+        say(ui, Role::Warn, text);
+        return Vec::new();
+    }
     say(ui, Role::Muted, format!("going to context {name}"));
     ui.opened.clear();
     for tab in TableKind::ALL {

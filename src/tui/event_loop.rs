@@ -2,16 +2,19 @@
 //! drawn when nothing changed.
 
 use super::app::{self, Effect, Input};
+use super::maintain::{Order, Underway};
 use super::render::{self, Frame, Look};
 use super::scene;
-use super::ui::Ui;
+use super::ui::{Message, Ui};
 use super::views::Views;
 use crate::domain::Timestamp;
 use crate::sources::event::{Request, SourceEvent};
 use crate::store::Store;
+use crate::store::view::Role;
 use ratatui::layout::Size;
 use std::future::Future;
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -48,6 +51,20 @@ pub trait Console {
     fn suspend(&mut self) -> io::Result<()>;
     /// Takes the terminal again after a stop that nobody announced.
     fn continued(&mut self) -> io::Result<()>;
+    /// Puts a text into the clipboard of the terminal, which may ignore that.
+    fn copy(&mut self, text: &str) -> io::Result<()>;
+}
+
+/// Does what the screens order.
+pub trait Workshop<S> {
+    /// Begins with it, or says why not.
+    fn order(&mut self, order: Order, store: &S) -> Result<(), String>;
+    /// Looks at the cluster.
+    fn observe(&mut self, store: &S);
+    /// Waits for the next thing to do and does it; what the operator must be told at once is answered. Cancel safe.
+    fn work(&mut self) -> impl Future<Output = Option<Message>>;
+    /// The maintenance as it is now, if that changed since it was asked last.
+    fn news(&mut self) -> Option<Arc<Underway>>;
 }
 
 /// What folds the messages of the sources.
@@ -78,6 +95,7 @@ pub async fn run<S: Views + Fold>(
     console: &mut impl Console,
     store: &mut S,
     lines: &mut Lines<'_>,
+    workshop: &mut impl Workshop<S>,
     ui: &mut Ui,
     look: &Look,
     clock: impl Fn() -> Timestamp,
@@ -86,7 +104,12 @@ pub async fn run<S: Views + Fold>(
     ask(lines, Request::Demand(ui.demand()));
     let mut painter = Painter::default();
     painter.paint(console, store, ui, look, clock())?;
+    let mut look_at = LookAt::default();
     loop {
+        if look_at.learn(ui, workshop) {
+            painter.stale = true;
+            look_at.again();
+        }
         let data_frame = painter.data_frame();
         tokio::select! {
             biased;
@@ -95,7 +118,7 @@ pub async fn run<S: Views + Fold>(
                 let mut next = Some(heard?);
                 while let Some(heard) = next.take() {
                     let resized = matches!(heard, Heard::Input(Input::Resize(_)));
-                    match answer(console, lines, ui, heard)? {
+                    match answer(console, lines, (store, workshop), ui, heard, clock())? {
                         Next::Leave => return Ok(()),
                         Next::Again => painter.forget(),
                         Next::GoOn => {}
@@ -107,17 +130,32 @@ pub async fn run<S: Views + Fold>(
                         next = heard_already(console).await.transpose()?;
                     }
                 }
+                look_at.learn(ui, workshop);
+                look_at.again();
                 painter.paint(console, store, ui, look, clock())?;
             }
             () = tokio::time::sleep_until(data_frame), if painter.stale => {
                 painter.paint(console, store, ui, look, clock())?;
+            }
+            message = workshop.work() => {
+                if message.is_some() {
+                    ui.message = message;
+                }
+                painter.stale = true;
+            }
+            () = tokio::time::sleep_until(look_at.due()), if look_at.is_wanted() && ui.busy().is_some() => {
+                workshop.observe(store);
+                painter.stale |= look_at.looked(ui, workshop);
             }
             event = lines.events.recv(), if !lines.events.is_closed() || !lines.events.is_empty() => {
                 let now = clock();
                 let begin = Instant::now();
                 let mut next = event;
                 while let Some(event) = next {
-                    painter.stale |= store.apply(event, now);
+                    if store.apply(event, now) {
+                        painter.stale = true;
+                        look_at.again();
+                    }
                     next = if begin.elapsed() < FOLDING { lines.events.try_recv().ok() } else { None };
                 }
             }
@@ -138,6 +176,55 @@ async fn heard_already(console: &mut impl Console) -> Option<io::Result<Heard>> 
     }
 }
 
+/// When the maintenance that is under way looks at the cluster: after a change, and not oftener than data is painted.
+struct LookAt {
+    last: Instant,
+    wanted: bool,
+}
+
+impl Default for LookAt {
+    fn default() -> Self {
+        Self {
+            last: Instant::now(),
+            wanted: false,
+        }
+    }
+}
+
+impl LookAt {
+    const fn again(&mut self) {
+        self.wanted = true;
+    }
+
+    const fn is_wanted(&self) -> bool {
+        self.wanted
+    }
+
+    fn due(&self) -> Instant {
+        self.last + FRAME
+    }
+
+    /// Takes what became of the maintenance to the screens; whether anything did.
+    fn learn<S>(&self, ui: &mut Ui, workshop: &mut impl Workshop<S>) -> bool {
+        let news = workshop.news();
+        let any = news.is_some();
+        if any {
+            ui.underway = news;
+        }
+        any
+    }
+
+    /// It has looked. A step that this led to looks once more: what it waits for may be there already.
+    fn looked<S>(&mut self, ui: &mut Ui, workshop: &mut impl Workshop<S>) -> bool {
+        let step = |ui: &Ui| ui.busy().map(|state| state.step);
+        let before = step(ui);
+        let any = self.learn(ui, workshop);
+        self.last = Instant::now();
+        self.wanted = step(ui) != before;
+        any
+    }
+}
+
 /// What follows from something heard.
 enum Next {
     Leave,
@@ -146,7 +233,14 @@ enum Next {
     GoOn,
 }
 
-fn answer(console: &mut impl Console, lines: &Lines<'_>, ui: &mut Ui, heard: Heard) -> io::Result<Next> {
+fn answer<S: Views>(
+    console: &mut impl Console,
+    lines: &Lines<'_>,
+    (store, workshop): (&S, &mut impl Workshop<S>),
+    ui: &mut Ui,
+    heard: Heard,
+    now: Timestamp,
+) -> io::Result<Next> {
     let effects = match heard {
         Heard::Leave => return Ok(Next::Leave),
         Heard::Suspend => vec![Effect::Suspend],
@@ -167,9 +261,29 @@ fn answer(console: &mut impl Console, lines: &Lines<'_>, ui: &mut Ui, heard: Hea
                 ui.size = console.size()?;
                 next = Next::Again;
             }
+            Effect::Maintain(order) => {
+                if let Err(text) = workshop.order(order, store) {
+                    let role = Role::Error;
+                    ui.message = Some(Message { text, role });
+                }
+            }
+            Effect::CopyCommands => copy(console, store, ui, now)?,
         }
     }
     Ok(next)
+}
+
+fn copy<S: Views>(console: &mut impl Console, store: &S, ui: &mut Ui, now: Timestamp) -> io::Result<()> {
+    let Some(state) = ui.busy() else { return Ok(()) };
+    let commands = store.commands(state, now);
+    console.copy(&commands.join("\n"))?;
+    let lines = commands.len();
+    let text = format!("{lines} lines are in the clipboard, if the terminal allows that");
+    ui.message = Some(Message {
+        text,
+        role: Role::Muted,
+    });
+    Ok(())
 }
 
 /// Sources that are gone are told by their states; there is nobody else to tell.

@@ -10,12 +10,14 @@ pub mod glyphs;
 mod help;
 pub mod keys;
 pub mod layout;
+pub mod maintain;
 mod pages;
 pub mod palette;
 pub mod prompt;
 pub mod render;
 pub mod scene;
 pub mod sort_menu;
+pub mod sessions;
 mod sources_page;
 pub mod terminal;
 pub mod theme;
@@ -27,6 +29,7 @@ use crate::sources::Running;
 use crate::store::Store;
 use crate::store::view::TableKind;
 use event_loop::Lines;
+use sessions::{Sessions, Terms};
 use glyphs::Charset;
 use ratatui::buffer::Cell;
 use ratatui::layout::Size;
@@ -46,6 +49,8 @@ pub struct TuiOptions {
     pub demo: bool,
     /// Show ASCII only, whatever the locale says.
     pub ascii: bool,
+    /// How maintenances are done that are begun on the screens.
+    pub maintenance: Terms,
     /// Name of the theme; `None` for the terminal's colours, or for none where the environment refuses them.
     pub theme: Option<String>,
 }
@@ -83,6 +88,7 @@ impl TuiOptions {
 
     fn ui(&self, contexts: Vec<String>) -> Ui {
         Ui::new(Options {
+            maintenance: self.maintenance.options.clone(),
             read_only: self.read_only,
             demo: self.demo,
             contexts,
@@ -90,17 +96,19 @@ impl TuiOptions {
     }
 }
 
-/// Shows the screens on the terminal until the operator leaves, then ends the sources.
+/// Shows the screens on the terminal until the operator leaves, then ends the sources. Answers the node whose
+/// maintenance was left where it is.
 ///
 /// # Errors
 /// There is no such theme, or standard input and output are no terminal.
-pub async fn run(mut running: Running, options: &TuiOptions) -> Result<(), TuiError> {
+pub async fn run(mut running: Running, options: &TuiOptions) -> Result<Option<Name>, TuiError> {
     let look = options.look()?;
     let mut ui = options.ui(running.contexts.clone());
     let mut lines = Lines {
         requests: running.requests.clone(),
         events: &mut running.events,
     };
+    let mut sessions = Sessions::new(running.client.clone(), options.maintenance.clone());
     let end = {
         let mut console = RealConsole::take()?;
         let mut store = Store::new();
@@ -108,14 +116,17 @@ pub async fn run(mut running: Running, options: &TuiOptions) -> Result<(), TuiEr
             &mut console,
             &mut store,
             &mut lines,
+            &mut sessions,
             &mut ui,
             &look,
             chrono::Utc::now,
         )
         .await
     };
+    sessions.finish().await;
     running.shutdown().await;
-    Ok(end?)
+    end?;
+    Ok(ui.left_behind().cloned())
 }
 
 /// What a snapshot shows.

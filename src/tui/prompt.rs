@@ -1,6 +1,10 @@
 //! A line of input in the place of the footer: the filter (applied while it is typed) and the namespace.
 
+use super::maintain::{Confirm, WISHES};
 use super::ui::Cursor;
+use crate::domain::Name;
+use crate::domain::text::sanitise;
+use std::borrow::Cow;
 use tui_input::Input;
 
 /// A line of input.
@@ -24,6 +28,12 @@ pub enum Asks {
     },
     /// The namespace to watch.
     Namespace,
+    /// What the node is to be maintained for.
+    Maintain(Name),
+    /// A word that confirms.
+    Confirm(Box<Confirm>),
+    /// Which pod without network is to be created anew.
+    Recreate,
 }
 
 impl Prompt {
@@ -36,10 +46,13 @@ impl Prompt {
     }
 
     /// What stands before the input.
-    pub fn label(&self) -> &'static str {
-        match self.asks {
-            Asks::Filter { .. } => "/",
-            Asks::Namespace => "namespace: ",
+    pub fn label(&self) -> Cow<'static, str> {
+        match &self.asks {
+            Asks::Filter { .. } => "/".into(),
+            Asks::Namespace => "namespace: ".into(),
+            Asks::Maintain(node) => format!("maintain {}: ", sanitise(node)).into(),
+            Asks::Confirm(confirm) => format!("type {} to {}: ", sanitise(&confirm.word), confirm.to).into(),
+            Asks::Recreate => "recreate: ".into(),
         }
     }
 
@@ -48,6 +61,9 @@ impl Prompt {
         match self.asks {
             Asks::Filter { .. } => "word  !word  column:value  commit>80%  -l app=web",
             Asks::Namespace => "empty for all",
+            Asks::Maintain(_) => WISHES,
+            Asks::Confirm(_) => "esc leaves everything as it is",
+            Asks::Recreate => "namespace/name of a pod without network",
         }
     }
 }

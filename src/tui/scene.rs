@@ -3,14 +3,16 @@
 
 use super::help;
 use super::layout::{self, Areas, Placement};
+use super::maintain::Underway;
 use super::pages;
 use super::render::text;
 use super::sources_page;
 use super::ui::{Opened, Scope, Ui};
 use super::views::Views;
 use crate::domain::Timestamp;
+use crate::domain::text::sanitise;
 use crate::sources::event::DetailKey;
-use crate::store::view::{HeaderView, Line, Role, RowKey, Span, TableKind, TableWindow};
+use crate::store::view::{Body, HeaderView, Line, Role, RowKey, Section, Span, TableKind, TableWindow};
 use ratatui::layout::Size;
 use std::ops::Range;
 
@@ -91,6 +93,7 @@ pub fn build(ui: &mut Ui, views: &mut impl Views, now: Timestamp) -> Scene {
     } else {
         Main::Text(build_text(ui, views, &header, &areas, now))
     };
+    ui.subject = ui.subject_name().and_then(|node| views.standing(&node));
     Scene::Screen(Box::new(Screen {
         areas,
         now,
@@ -243,6 +246,7 @@ fn build_text(
             sources_page::lines(header, &views.watches(), cells),
         ),
         Some(Opened::Yaml(key)) => yaml(views, &key),
+        Some(Opened::Workflow) => workflow(ui.underway.as_deref(), views, cells, height, now),
         Some(page) => match page.row() {
             Some(key) => object_page(views, &key, cells, height, now),
             None => (Line::new(), Vec::new()),
@@ -300,6 +304,35 @@ fn object_page(
             ],
         )
     }
+}
+
+/// The page of the maintenance, and what happened in it so far, the newest first.
+fn workflow(
+    underway: Option<&Underway>,
+    views: &impl Views,
+    cells: usize,
+    height: usize,
+    now: Timestamp,
+) -> (Line, Vec<Line>) {
+    let Some(underway) = underway else {
+        let nothing = text::plain("no maintenance was begun here", Role::Muted);
+        return (text::plain("maintenance", Role::Title), vec![nothing]);
+    };
+    let mut page = views.workflow(&underway.state, now);
+    if !underway.log.is_empty() {
+        let happened = underway.log.iter().rev().map(|(at, words)| {
+            vec![
+                Span::new(format!("{}  ", at.format("%H:%M:%S")), Role::Muted),
+                Span::new(sanitise(words).into_owned(), Role::Text),
+            ]
+        });
+        page.sections.push(Section {
+            title: "what happened".to_owned(),
+            body: Body::Lines(happened.collect()),
+        });
+    }
+    let lines = pages::lines(&page, cells, height);
+    (page.title, lines)
 }
 
 fn yaml(views: &impl Views, key: &DetailKey) -> (Line, Vec<Line>) {

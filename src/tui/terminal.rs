@@ -7,6 +7,7 @@ use super::render::Frame;
 use futures::StreamExt;
 use ratatui::Terminal;
 use ratatui::backend::{Backend, CrosstermBackend};
+use ratatui::crossterm::clipboard::CopyToClipboard;
 use ratatui::crossterm::event::{DisableBracketedPaste, EnableBracketedPaste, Event, EventStream};
 use ratatui::crossterm::terminal::{
     BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen,
@@ -116,6 +117,13 @@ impl Console for RealConsole {
         signal_hook::low_level::emulate_default_handler(SIGTSTP)?;
         self.resumed = true;
         self.resume()
+    }
+
+    fn copy(&mut self, text: &str) -> io::Result<()> {
+        execute!(
+            self.terminal.backend_mut(),
+            CopyToClipboard::to_clipboard_from(text)
+        )
     }
 
     fn continued(&mut self) -> io::Result<()> {

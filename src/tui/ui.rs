@@ -5,11 +5,15 @@ use super::actions::Place;
 use super::palette::Palette;
 use super::prompt::Prompt;
 use super::sort_menu::SortMenu;
+use super::maintain::Underway;
 use crate::domain::Name;
 use crate::domain::object::ObjectKey;
+use crate::maintenance;
 use crate::sources::event::{Demand, DetailKey, Kind};
+use crate::store::Standing;
 use crate::store::view::{ColumnHead, Role, RowKey, TableKind, TableQuery};
 use ratatui::layout::Size;
+use std::sync::Arc;
 
 /// How the program was started, as far as the screens care.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,6 +24,8 @@ pub struct Options {
     pub demo: bool,
     /// Contexts that the palette offers.
     pub contexts: Vec<String>,
+    /// How a maintenance is done that is begun on the screens.
+    pub maintenance: maintenance::options::Options,
 }
 
 /// State of the screens.
@@ -41,6 +47,12 @@ pub struct Ui {
     pub scope: Scope,
     /// What the last frame found out.
     pub settled: Settled,
+    /// The node that is selected or open, as the last frame found it.
+    pub subject: Option<Standing>,
+    /// The maintenance that is or was done from here.
+    pub underway: Option<Arc<Underway>>,
+    /// The operator has asked to leave while a maintenance is under way, and was told what that means.
+    pub leaving: bool,
     nodes: Table,
     pods: Table,
     updates: Table,
@@ -141,6 +153,8 @@ pub enum Opened {
     Help(Place),
     /// How the sources are.
     Sources,
+    /// The maintenance that is or was done from here.
+    Workflow,
 }
 
 impl Opened {
@@ -187,7 +201,7 @@ impl Opened {
                 name: name.clone(),
                 uid: uid.clone(),
             }),
-            Self::Yaml(_) | Self::Help(_) | Self::Sources => None,
+            Self::Yaml(_) | Self::Help(_) | Self::Sources | Self::Workflow => None,
         }
     }
 
@@ -197,7 +211,7 @@ impl Opened {
             Self::Node(name) => Some(DetailKey::Node(name.clone())),
             Self::Pod { namespace, name, .. } => Some(DetailKey::Pod(namespace.clone(), name.clone())),
             Self::Yaml(key) => Some(key.clone()),
-            Self::Help(_) | Self::Sources => None,
+            Self::Help(_) | Self::Sources | Self::Workflow => None,
         }
     }
 }
@@ -234,6 +248,9 @@ impl Ui {
             message: None,
             scope: Scope::default(),
             settled: Settled::default(),
+            subject: None,
+            underway: None,
+            leaving: false,
             nodes: Table::default(),
             pods: Table::default(),
             updates: Table::default(),
@@ -268,6 +285,18 @@ impl Ui {
         self.table().cursor.key.as_ref()
     }
 
+    /// The node that is selected or open.
+    pub fn subject_name(&self) -> Option<Name> {
+        let row = match self.opened.last() {
+            Some(open) => open.what.row(),
+            None => self.selected().cloned(),
+        };
+        match row {
+            Some(RowKey::Node(name)) => Some(name),
+            Some(RowKey::Pod { .. }) | None => None,
+        }
+    }
+
     /// Where the operator is.
     pub fn place(&self) -> Place {
         match &self.modal {
@@ -286,6 +315,7 @@ impl Ui {
             Some(Opened::Yaml(_)) => Place::Yaml,
             Some(Opened::Help(_)) => Place::Help,
             Some(Opened::Sources) => Place::Sources,
+            Some(Opened::Workflow) => Place::Workflow,
         }
     }
 
@@ -306,8 +336,10 @@ impl Ui {
             (None, TableKind::Nodes) => (true, false, true),
             (None, TableKind::Updates) => (true, false, false),
         };
+        let workflow = self.opened.iter().any(|open| open.what == Opened::Workflow);
         Demand {
-            nodes,
+            // The boot time, as the exporter tells it.
+            nodes: nodes || workflow,
             containers,
             history,
         }

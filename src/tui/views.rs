@@ -1,8 +1,9 @@
 //! What the screens ask the store.
 
-use crate::domain::Timestamp;
+use crate::domain::{Name, Timestamp};
 use crate::sources::event::{DetailKey, WatchState, Watched};
-use crate::store::Store;
+use crate::maintenance::state::State;
+use crate::store::{Standing, Store};
 use crate::store::view::{HeaderView, Line, Page, RowKey, TableKind, TableQuery, TableWindow};
 
 /// The store as the screens see it.
@@ -26,6 +27,12 @@ pub trait Views {
     fn page(&self, key: &RowKey, now: Timestamp) -> Option<Page>;
     /// A few lines about a row.
     fn preview(&self, key: &RowKey, now: Timestamp) -> Vec<Line>;
+    /// How a node stands; `None` if there is no such node.
+    fn standing(&self, node: &Name) -> Option<Standing>;
+    /// The page of a maintenance.
+    fn workflow(&self, state: &State, now: Timestamp) -> Page;
+    /// The commands on that page.
+    fn commands(&self, state: &State, now: Timestamp) -> Vec<&'static str>;
     /// The YAML that was asked for: `None` while it is on its way.
     fn yaml(&self, key: &DetailKey) -> Option<Result<&str, &str>>;
 }
@@ -63,6 +70,18 @@ impl Views for Store {
 
     fn preview(&self, key: &RowKey, now: Timestamp) -> Vec<Line> {
         self.preview(key, now)
+    }
+
+    fn standing(&self, node: &Name) -> Option<Standing> {
+        self.standing(node)
+    }
+
+    fn workflow(&self, state: &State, now: Timestamp) -> Page {
+        self.workflow_page(state, now)
+    }
+
+    fn commands(&self, state: &State, now: Timestamp) -> Vec<&'static str> {
+        self.workflow_commands(state, now)
     }
 
     fn yaml(&self, key: &DetailKey) -> Option<Result<&str, &str>> {

@@ -103,6 +103,17 @@ pub enum PurposeArg {
     Cleanup,
 }
 
+/// A reboot command in words.
+///
+/// # Errors
+/// It is empty or has an open quote.
+pub fn reboot_words(command: &str) -> Result<Vec<String>, CliError> {
+    shell_words::split(command)
+        .ok()
+        .filter(|words| !words.is_empty())
+        .ok_or_else(|| CliError::Usage(format!("--reboot-command '{command}' cannot be split into words")))
+}
+
 /// How events are printed.
 #[derive(ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EventFormat {
@@ -119,14 +130,6 @@ impl MaintainArgs {
     /// # Errors
     /// The reboot command is empty or has an open quote.
     pub fn options(&self) -> Result<Options, CliError> {
-        let words = |command: &String| {
-            shell_words::split(command)
-                .ok()
-                .filter(|words| !words.is_empty())
-                .ok_or_else(|| {
-                    CliError::Usage(format!("--reboot-command '{command}' cannot be split into words"))
-                })
-        };
         Ok(Options {
             purpose: match self.purpose {
                 PurposeArg::Update => Purpose::Update,
@@ -142,7 +145,7 @@ impl MaintainArgs {
             pod_selector: self.pod_selector.clone(),
             skip_wait_for_delete: (self.skip_wait_for_delete_timeout > 0)
                 .then(|| Duration::from_secs(self.skip_wait_for_delete_timeout.into())),
-            reboot_command: self.reboot_command.as_ref().map(words).transpose()?,
+            reboot_command: self.reboot_command.as_deref().map(reboot_words).transpose()?,
             restart_timeout: self.restart_timeout,
             accept_same_revision: self.accept_same_revision,
             no_restart: self.no_restart,

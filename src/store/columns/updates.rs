@@ -1,6 +1,6 @@
 //! Columns of the table of updates: how far each node is, and what is being done about it.
 
-use super::cells::{absent, plain, text_or_dash};
+use super::cells::{absent, plain};
 use super::nodes::{NodeColumn, NodeRow};
 use super::{Column, Head, HeadParts, TableRow, Unit};
 use crate::domain::object::Os;
@@ -67,6 +67,23 @@ impl UpdateRow<'_> {
             None => absent(),
             Some(0) => plain("newest", Role::Muted),
             Some(behind) => plain(format!("▲ −{behind}"), Role::Warn),
+        }
+    }
+
+    /// `kubectl-cordon · 3h`; without managed fields nobody knows by whom.
+    fn cordoned_cell(&self) -> Line {
+        let node = self.0.node;
+        match &node.cordoned_by {
+            _ if !node.unschedulable => absent(),
+            None => plain("cordoned", Role::Warn),
+            Some(by) => {
+                let mut line = plain(sanitise(&by.manager), Role::Warn);
+                if let Some(at) = by.at {
+                    let since = format::short_duration((self.0.joins.now - at).num_seconds().max(0));
+                    line.push(Span::new(format!(" · {since}"), Role::Muted));
+                }
+                line
+            }
         }
     }
 
@@ -139,7 +156,7 @@ impl<'a> Column<UpdateRow<'a>> for UpdateColumn {
                 (8, 36),
                 200,
                 &[],
-                "Whether new pods are kept away from the node",
+                "Who cordoned the node, and how long ago at least",
             ),
             Self::Maintenance => (
                 "maintenance",
@@ -164,17 +181,15 @@ impl<'a> Column<UpdateRow<'a>> for UpdateColumn {
     }
 
     fn cell(self, row: &UpdateRow<'a>) -> Line {
-        if let Some(column) = self.of_nodes() {
-            return column.cell(&row.0);
-        }
         match self {
             Self::Revision => match windows_version(row.0.node) {
                 Some(version) => plain(version.revision.to_string(), Role::Text),
                 None => absent(),
             },
             Self::Behind => row.behind_cell(),
+            Self::Cordoned => row.cordoned_cell(),
             Self::Maintenance => row.maintenance_cell(),
-            _ => text_or_dash(self.text(row).as_deref()),
+            _ => self.of_nodes().map_or_else(absent, |column| column.cell(&row.0)),
         }
     }
 
@@ -188,7 +203,12 @@ impl<'a> Column<UpdateRow<'a>> for UpdateColumn {
 
     fn text<'r>(self, row: &'r UpdateRow<'a>) -> Option<Cow<'r, str>> {
         match self {
-            Self::Cordoned => row.0.node.unschedulable.then_some(Cow::Borrowed("cordoned")),
+            Self::Cordoned if row.0.node.unschedulable => {
+                let by = row.0.node.cordoned_by.as_ref();
+                let text = format!("cordoned {}", by.map_or("", |by| &*by.manager));
+                Some(sanitise(text.trim_end()).into_owned().into())
+            }
+            Self::Cordoned => None,
             Self::Maintenance => match record(row.0.node)? {
                 Ok(record) => {
                     let text = format!("{} {}", words(&record), record.by);

@@ -3,7 +3,7 @@
 use super::cluster::*;
 use super::tables::shown;
 use crate::domain::Name;
-use crate::domain::node::Node;
+use crate::domain::node::{CordonedBy, Node};
 use crate::domain::object::{Change, Os};
 use crate::domain::reading::Source;
 use crate::maintenance::options::Purpose;
@@ -43,6 +43,10 @@ pub fn in_work(reached: Reached) -> Node {
         kernel_version: "10.0.26100.32995".into(),
         unschedulable: reached != Reached::PodsBack,
         maintenance: Some(record.into()),
+        cordoned_by: Some(CordonedBy {
+            manager: "drainboard".into(),
+            at: Some(ago(232)),
+        }),
         ..node(WIN, Os::Windows, 43)
     }
 }
@@ -73,13 +77,7 @@ fn the_node_that_is_furthest_behind_comes_first_and_linux_last() {
 #[test]
 fn a_node_in_work_is_found_by_what_is_done_and_by_whom() {
     let mut told = fleet();
-    for filter in [
-        "anna",
-        "maintenance:restart",
-        "state:restart",
-        "behind>0",
-        "cordoned:cordoned",
-    ] {
+    for filter in ["anna", "maintenance:restart", "state:restart", "behind>0", "cordoned:drainboard"] {
         let query = super::tables::filtered(filter);
         assert_eq!(told.names(TableKind::Updates, &query), [WIN], "{filter}");
     }

@@ -5,7 +5,7 @@ use super::canvas::Canvas;
 use super::text;
 use crate::store::view::{Line, Role, Span};
 use crate::tui::actions::{self, Action, ActionId};
-use crate::tui::prompt::{Asks, Prompt};
+use crate::tui::prompt::Prompt;
 use crate::tui::ui::{Modal, Ui};
 use ratatui::layout::Position;
 
@@ -69,14 +69,11 @@ fn entry(action: &Action) -> Line {
 
 fn input(canvas: &mut Canvas, y: u16, prompt: &Prompt) -> Position {
     let width = canvas.width();
-    let x = canvas.text(1, y, width - 1, prompt.label(), Role::Key);
+    let x = canvas.text(1, y, width - 1, &prompt.label(), Role::Key);
     if prompt.input.value().is_empty() {
         canvas.text(x + 2, y, width.saturating_sub(x + 2), prompt.hint(), Role::Muted);
     }
-    let room = match prompt.asks {
-        Asks::Filter { .. } | Asks::Namespace => width.saturating_sub(x + 1),
-    };
-    typed(canvas, x, y, room, &prompt.input)
+    typed(canvas, x, y, width.saturating_sub(x + 1), &prompt.input)
 }
 
 fn typed(canvas: &mut Canvas, x: u16, y: u16, cells: u16, input: &tui_input::Input) -> Position {

@@ -1,6 +1,8 @@
 //! The second row: the tabs by number, and the marks that must never be missed.
 
 use super::canvas::Canvas;
+use super::text;
+use crate::domain::text::sanitise;
 use crate::store::view::{HeaderView, Role, TableKind};
 use crate::tui::ui::Ui;
 
@@ -35,5 +37,10 @@ pub fn render(canvas: &mut Canvas, y: u16, header: &HeaderView, ui: &Ui) {
             canvas.put(right, y, cells, mark, style);
             right -= 1;
         }
+    }
+    if let Some(state) = ui.busy() {
+        let mark = format!("⏸ {} {}", sanitise(&state.node), state.step.title());
+        let line = text::plain(mark, Role::Warn);
+        canvas.line_right(right, y, right.saturating_sub(x), &line);
     }
 }

@@ -3,7 +3,10 @@
 
 use crate::domain::reading::Source;
 use crate::domain::{Name, Timestamp};
+use crate::maintenance::state::State;
 use crate::sources::event::{DetailKey, Problem, SourceEvent, WatchState, Watched};
+use crate::store::Standing;
+use crate::store::tests::cluster::Told;
 use crate::store::view::{
     Align, Body, ColumnHead, Counts, Direction, HeaderView, Line, OsScope, Page, Role, Row, RowKey, Section,
     Series, SourceBadge, Span, TableKind, TableQuery, TableWindow,
@@ -22,6 +25,7 @@ pub struct Cluster {
     pub notice: Option<Line>,
     pub yaml: Option<Result<String, String>>,
     pub watches: Vec<(Watched, WatchState)>,
+    pub standings: Vec<Standing>,
     /// Frames built so far.
     pub frames: usize,
     /// Source events folded so far.
@@ -161,6 +165,16 @@ fn updates() -> Vec<(Row, OsScope)> {
     rows
 }
 
+/// A node on which nothing is done.
+fn standing(node: &str) -> Standing {
+    Standing {
+        node: Name::from(node),
+        uid: Name::from(format!("uid-{node}")),
+        cordoned: false,
+        record: None,
+    }
+}
+
 impl Cluster {
     /// The article's cluster, quiet.
     pub fn article() -> Self {
@@ -245,6 +259,7 @@ impl Cluster {
                     }),
                 ),
             ],
+            standings: vec![standing("k8s-lab-win-1"), standing("k8s-lab-node-1")],
             frames: 0,
             folded: 0,
             changes: true,
@@ -470,6 +485,18 @@ impl Views for Cluster {
             ),
             span("kubelet ● containerd ● hns ●", Role::Ok),
         ]
+    }
+
+    fn standing(&self, node: &Name) -> Option<Standing> {
+        self.standings.iter().find(|standing| standing.node == *node).cloned()
+    }
+
+    fn workflow(&self, state: &State, now: Timestamp) -> Page {
+        Told::article().store.workflow_page(state, now)
+    }
+
+    fn commands(&self, state: &State, now: Timestamp) -> Vec<&'static str> {
+        Told::article().store.workflow_commands(state, now)
     }
 
     fn yaml(&self, _: &DetailKey) -> Option<Result<&str, &str>> {

@@ -5,11 +5,14 @@ use super::{key, look, now};
 use crate::domain::reading::Source;
 use crate::sources::event::{Generation, Payload, Request, Scope, SourceEvent};
 use crate::tui::app::Input;
-use crate::tui::event_loop::{self, Console, Heard, Lines};
+use crate::tui::event_loop::{self, Console, Heard, Lines, Workshop};
+use crate::tui::maintain::{Order, Underway};
+use crate::store::tests::work::Work;
 use crate::tui::render::Frame;
-use crate::tui::ui::{Options, Ui};
+use crate::tui::ui::{Message, Options, Ui};
 use ratatui::layout::Size;
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, timeout};
@@ -26,6 +29,7 @@ enum Did {
     Draw(Size),
     Suspend,
     Continue,
+    Copy(String),
 }
 
 impl Console for FakeConsole {
@@ -47,9 +51,51 @@ impl Console for FakeConsole {
         Ok(())
     }
 
+    fn copy(&mut self, text: &str) -> io::Result<()> {
+        self.log.send(Did::Copy(text.to_owned())).unwrap();
+        Ok(())
+    }
+
     fn continued(&mut self) -> io::Result<()> {
         self.log.send(Did::Continue).unwrap();
         Ok(())
+    }
+}
+
+/// A maintenance that does what the test says.
+struct FakeWorkshop {
+    /// What it hears next, as a maintenance.
+    next: mpsc::UnboundedReceiver<Work>,
+    news: Option<Arc<Underway>>,
+    log: mpsc::UnboundedSender<String>,
+}
+
+impl Workshop<Cluster> for FakeWorkshop {
+    fn order(&mut self, order: Order, _: &Cluster) -> Result<(), String> {
+        self.log.send(format!("{order:?}")).unwrap();
+        match order {
+            Order::Cordon { .. } => Err("the cluster cannot be reached".to_owned()),
+            _ => Ok(()),
+        }
+    }
+
+    fn observe(&mut self, _: &Cluster) {
+        self.log.send("observe".to_owned()).unwrap();
+    }
+
+    async fn work(&mut self) -> Option<Message> {
+        let Some(mut work) = self.next.recv().await else {
+            return std::future::pending().await;
+        };
+        self.news = Some(Arc::new(Underway {
+            state: work.state.take().unwrap(),
+            log: Vec::new(),
+        }));
+        None
+    }
+
+    fn news(&mut self) -> Option<Arc<Underway>> {
+        self.news.take()
     }
 }
 
@@ -59,6 +105,8 @@ struct Stage {
     did: mpsc::UnboundedReceiver<Did>,
     events: mpsc::Sender<SourceEvent>,
     requests: mpsc::UnboundedReceiver<Request>,
+    works: mpsc::UnboundedSender<Work>,
+    ordered: mpsc::UnboundedReceiver<String>,
     running: tokio::task::JoinHandle<(io::Result<()>, Cluster)>,
 }
 
@@ -67,7 +115,14 @@ fn stage(cluster: Cluster) -> Stage {
     let (log, did) = mpsc::unbounded_channel();
     let (events, said) = mpsc::channel(64);
     let (asks, requests) = mpsc::unbounded_channel();
+    let (works, next) = mpsc::unbounded_channel();
+    let (orders, ordered) = mpsc::unbounded_channel();
     let running = tokio::spawn(async move {
+        let mut workshop = FakeWorkshop {
+            next,
+            news: None,
+            log: orders,
+        };
         let mut cluster = cluster;
         let mut console = FakeConsole {
             heard,
@@ -80,7 +135,16 @@ fn stage(cluster: Cluster) -> Stage {
             requests: asks,
         };
         let mut ui = Ui::new(Options::default());
-        let end = event_loop::run(&mut console, &mut cluster, &mut lines, &mut ui, &look(), now).await;
+        let end = event_loop::run(
+            &mut console,
+            &mut cluster,
+            &mut lines,
+            &mut workshop,
+            &mut ui,
+            &look(),
+            now,
+        )
+        .await;
         (end, cluster)
     });
     Stage {
@@ -88,6 +152,8 @@ fn stage(cluster: Cluster) -> Stage {
         did,
         events,
         requests,
+        works,
+        ordered,
         running,
     }
 }
@@ -238,5 +304,65 @@ async fn sources_that_are_gone_do_not_take_the_screens_with_them() {
     stage.hears("2");
     assert_eq!(stage.next().await, Some(DRAWN));
     stage.hears("q");
+    assert!(stage.end().await.0.is_ok());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_maintenance_looks_at_the_cluster_after_each_change_but_not_at_each_event() {
+    let mut stage = stage(Cluster::article());
+    assert_eq!(stage.next().await, Some(DRAWN));
+    // Nothing is under way: nobody looks.
+    stage.said().await;
+    sleep(Duration::from_secs(1)).await;
+    assert!(stage.ordered.try_recv().is_err());
+    stage.works.send(Work::draining()).ok().unwrap();
+    assert_eq!(stage.ordered.recv().await.as_deref(), Some("observe"));
+    for _ in 0..500 {
+        stage.said().await;
+        sleep(Duration::from_millis(1)).await;
+    }
+    sleep(Duration::from_secs(1)).await;
+    let looks = std::iter::from_fn(|| stage.ordered.try_recv().ok()).count();
+    assert!((10..=20).contains(&looks), "{looks} looks for 500 ms");
+    // The cluster rests, and so does it.
+    sleep(Duration::from_mins(1)).await;
+    assert!(stage.ordered.try_recv().is_err());
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_mark_of_a_maintenance_is_drawn_without_a_key() {
+    let mut stage = stage(Cluster::article());
+    assert_eq!(stage.next().await, Some(DRAWN));
+    stage.works.send(Work::draining()).ok().unwrap();
+    assert_eq!(stage.next().await, Some(DRAWN));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_commands_for_the_node_go_to_the_clipboard() {
+    let mut stage = stage(Cluster::article());
+    stage.works.send(Work::restarting()).ok().unwrap();
+    assert_eq!(stage.ordered.recv().await.as_deref(), Some("observe"));
+    stage.hears("m");
+    stage.hears("c");
+    loop {
+        match stage.next().await {
+            Some(Did::Copy(text)) => {
+                assert!(text.contains("sconfig") && text.ends_with("Restart-Computer"), "{text}");
+                break;
+            }
+            Some(_) => {}
+            None => panic!("nothing was copied"),
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_order_goes_to_the_workshop_once() {
+    let mut stage = stage(Cluster::article());
+    stage.hears("m");
+    stage.hears("enter");
+    let order = stage.ordered.recv().await.unwrap();
+    assert!(order.starts_with("Start { node: \"k8s-lab-win-1\""), "{order}");
+    stage.hears("ctrl-c");
     assert!(stage.end().await.0.is_ok());
 }

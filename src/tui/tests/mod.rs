@@ -3,6 +3,7 @@
 mod fixture;
 mod flows;
 mod looping;
+mod maintaining;
 mod panes;
 
 use super::app::{self, Effect, Input};
@@ -157,6 +158,8 @@ impl Operator {
                 Effect::Request(request) => Some(format!("{request:?}")),
                 Effect::Suspend => Some("suspend".to_owned()),
                 Effect::Quit => Some("quit".to_owned()),
+                Effect::Maintain(order) => Some(format!("{order:?}")),
+                Effect::CopyCommands => Some("copy".to_owned()),
             })
             .collect()
     }

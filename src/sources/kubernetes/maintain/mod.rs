@@ -15,7 +15,7 @@ mod writer;
 
 use super::http::ApiServer;
 use crate::domain::Name;
-use crate::maintenance::effect::{Answer, Effect};
+use crate::maintenance::effect::{Answer, Effect, WriteError};
 use crate::maintenance::options::Options;
 use crate::sources::event::Scope;
 use std::sync::Arc;
@@ -166,6 +166,34 @@ impl Executor {
             }
         }
     }
+}
+
+/// Cordons a node or uncordons it, and nothing else. A node that is being worked on is left alone.
+///
+/// # Errors
+/// The node is another one by now, a maintenance is under way on it, the permission is missing, or the API server did
+/// not answer: in words.
+pub async fn set_cordon(
+    client: kube::Client,
+    request_timeout: Duration,
+    node: Name,
+    uid: Name,
+    cordoned: bool,
+) -> Result<(), String> {
+    let desk = Desk {
+        api: ApiServer::new(client, request_timeout, Arc::new(Scope::default())),
+        node,
+        identity: Identity {
+            id: String::new(),
+            by: String::new(),
+        },
+        take_over: false,
+        pool_label: None,
+    };
+    let set = node::set_cordon(&desk, &uid, cordoned).await;
+    set.map_err(|error| match error {
+        WriteError::Retry(problem) | WriteError::Refused(problem) => problem,
+    })
 }
 
 /// Sends an answer; that nobody listens any more is fine.

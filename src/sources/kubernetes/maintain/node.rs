@@ -143,6 +143,28 @@ pub async fn clear(desk: &Desk) -> Result<Option<String>, WriteError> {
     Ok(Some(lease))
 }
 
+/// Cordons the node or uncordons it, outside of any maintenance.
+pub async fn set_cordon(desk: &Desk, uid: &str, cordoned: bool) -> Written {
+    change(desk, |node| {
+        if *node.metadata.uid != *uid {
+            return Err(WriteError::Refused(format!(
+                "node {} was deleted and joined again: it is another node now",
+                desk.node
+            )));
+        }
+        match node.owner(&desk.identity.id) {
+            Owner::Nobody if node.spec.unschedulable == cordoned => Ok(None),
+            Owner::Nobody if cordoned => Ok(Some(json!({"spec": {"unschedulable": true}}))),
+            Owner::Nobody => Ok(Some(json!({"spec": {"unschedulable": null}}))),
+            Owner::Ours | Owner::Other(_) => Err(WriteError::Refused(format!(
+                "a maintenance is under way on node {}: its cordon belongs to that",
+                desk.node
+            ))),
+        }
+    })
+    .await
+}
+
 /// Looks, decides, and writes; again from the look when the node was changed in between.
 async fn change(desk: &Desk, decide: impl Fn(&SeenNode<'_>) -> Decision) -> Written {
     let reading = asked("get", format!("node {}", desk.node));

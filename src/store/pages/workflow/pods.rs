@@ -5,7 +5,7 @@ use super::{clock, lasting, lines, section};
 use crate::domain::Timestamp;
 use crate::domain::pod::Pod;
 use crate::domain::text::sanitise;
-use crate::maintenance::pods::{Loss, OwnerKey, ended};
+use crate::maintenance::pods::{Loss, OwnerKey, ended, is_ready};
 use crate::maintenance::state::{Leaving, LeavingStatus, State, Step};
 use crate::store::Store;
 use crate::store::columns::cells::{absent, plain};
@@ -167,11 +167,7 @@ impl Store {
             return None;
         }
         let waits = |pod: &&Pod| {
-            let ready = pod.ready_of > 0 && pod.ready == pod.ready_of;
-            !ready
-                && !ended(pod)
-                && pod.owner.is_some()
-                && OwnerKey::of(pod).is_some_and(|key| owners.contains(&key))
+            !is_ready(pod) && !ended(pod) && OwnerKey::of(pod).is_some_and(|key| owners.contains(&key))
         };
         let mut pods: Vec<&Pod> = self.cluster.pods.iter().map(|at| at.row).filter(waits).collect();
         pods.sort_unstable_by(|a, b| (&a.namespace, &a.name).cmp(&(&b.namespace, &b.name)));

@@ -1,0 +1,230 @@
+//! The maintenance that the screens drive: ties it to the client of the cluster, and keeps what happened.
+
+use super::event_loop::Workshop;
+use super::maintain::{Order, Underway};
+use super::ui::Message;
+use crate::domain::{Name, Timestamp};
+use crate::maintenance::event::{Ending, Event};
+use crate::maintenance::input::Heard;
+use crate::maintenance::options::Options;
+use crate::maintenance::state::{Question, State};
+use crate::runner::session::{Session, Setup, Woken};
+use crate::sources::kubernetes::maintain::set_cordon;
+use crate::store::Store;
+use crate::store::view::Role;
+use chrono::Utc;
+use std::collections::VecDeque;
+use std::future::pending;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+/// Lines of what happened that are kept for the page; the journal has them all.
+const LOG: usize = 200;
+
+/// How maintenances are done that are begun on the screens.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Terms {
+    /// What each begins with.
+    pub options: Options,
+    /// User and host.
+    pub by: String,
+    /// Longest wait for an answer of the API server.
+    pub request_timeout: Duration,
+    /// Label whose value divides the nodes of one build into pools.
+    pub pool_label: Option<String>,
+}
+
+/// The maintenance under way, if any, and the small changes that need none.
+pub struct Sessions {
+    client: watch::Receiver<Option<kube::Client>>,
+    terms: Terms,
+    session: Option<Session>,
+    log: VecDeque<(Timestamp, String)>,
+    changed: bool,
+    cordons: JoinSet<Message>,
+}
+
+impl Sessions {
+    /// Nothing under way.
+    pub fn new(client: watch::Receiver<Option<kube::Client>>, terms: Terms) -> Self {
+        Self {
+            client,
+            terms,
+            session: None,
+            log: VecDeque::new(),
+            changed: false,
+            cordons: JoinSet::new(),
+        }
+    }
+
+    /// Ends what is under way where it is; changes that were asked for are made.
+    pub async fn finish(mut self) {
+        if let Some(session) = self.session.take() {
+            session.finish().await;
+        }
+        while self.cordons.join_next().await.is_some() {}
+    }
+
+    fn client(&self) -> Result<kube::Client, String> {
+        let client = self.client.borrow().clone();
+        client.ok_or_else(|| "the cluster cannot be reached: i tells why".to_owned())
+    }
+
+    fn setup(&self, store: &Store, options: Options, take_over: bool) -> Result<Setup, String> {
+        Ok(Setup {
+            client: self.client()?,
+            request_timeout: self.terms.request_timeout,
+            server: store.scope().server.to_string(),
+            by: self.terms.by.clone(),
+            options,
+            take_over,
+            pool_label: self.terms.pool_label.clone(),
+        })
+    }
+
+    fn set_out(&mut self, (session, events): (Session, Vec<Event>)) {
+        self.log.clear();
+        // What happened before this run of the program is in the journal, and so is what happened just now.
+        self.note(session.history().unwrap_or(events));
+        self.session = Some(session);
+    }
+
+    fn note(&mut self, events: Vec<Event>) {
+        for event in events {
+            let words = event.what.to_string();
+            let first = words.lines().next().unwrap_or_default().to_owned();
+            self.write(event.at, first);
+        }
+        self.changed = true;
+    }
+
+    fn write(&mut self, at: Timestamp, line: String) {
+        if self.log.len() == LOG {
+            self.log.pop_front();
+        }
+        self.log.push_back((at, line));
+    }
+
+    fn state(&self) -> Option<&State> {
+        self.session.as_ref().and_then(Session::state)
+    }
+
+    /// Tells it what was heard; an ending and a question are told the operator wherever he is.
+    fn hear(&mut self, heard: Heard) -> Option<Message> {
+        let session = self.session.as_mut()?;
+        let asked = session.state().and_then(|state| state.question);
+        let was_over = session.is_over();
+        let events = session.hear(heard);
+        self.note(events);
+        let state = self.state()?;
+        match (&state.ending, state.question) {
+            (Some((ending, reason)), _) if !was_over => Some(ended(&state.node, *ending, reason)),
+            (None, Some(question)) if asked != Some(question) => Some(asks(&state.node, question)),
+            _ => None,
+        }
+    }
+
+    fn cordon(&mut self, node: Name, uid: Name, cordoned: bool) -> Result<(), String> {
+        let client = self.client()?;
+        let timeout = self.terms.request_timeout;
+        self.cordons.spawn(async move {
+            let done = if cordoned { "cordoned" } else { "uncordoned" };
+            match set_cordon(client, timeout, node.clone(), uid, cordoned).await {
+                Ok(()) => message(format!("{node} is {done}"), Role::Ok),
+                Err(problem) => message(format!("{node} is not {done}: {problem}"), Role::Error),
+            }
+        });
+        Ok(())
+    }
+}
+
+fn message(text: String, role: Role) -> Message {
+    Message { text, role }
+}
+
+fn ended(node: &Name, ending: Ending, reason: &str) -> Message {
+    match ending {
+        Ending::Done => message(format!("{node}: the maintenance is done"), Role::Ok),
+        _ => message(format!("{node}: {reason}"), Role::Error),
+    }
+}
+
+fn asks(node: &Name, question: Question) -> Message {
+    let text = match question {
+        Question::Begin => format!("{node}: the preflight is made, enter begins"),
+        Question::SameRevision => format!("{node} restarted and its revision is the same: a decides, or A"),
+    };
+    message(text, Role::Warn)
+}
+
+impl Workshop<Store> for Sessions {
+    fn order(&mut self, order: Order, store: &Store) -> Result<(), String> {
+        match order {
+            Order::Start {
+                node,
+                options,
+                take_over,
+            } => {
+                let setup = self.setup(store, *options, take_over)?;
+                self.set_out(Session::start(node, setup));
+            }
+            Order::Resume { node, record } => {
+                let options = Options {
+                    attended: true,
+                    ..self.terms.options.clone()
+                };
+                let setup = self.setup(store, options, false)?;
+                self.set_out(Session::resume(node, *record, setup));
+            }
+            Order::Decide(command) => {
+                self.hear(Heard::Operator(command));
+            }
+            Order::Cordon { node, uid, cordoned } => self.cordon(node, uid, cordoned)?,
+        }
+        Ok(())
+    }
+
+    fn observe(&mut self, store: &Store) {
+        if let Some(session) = &mut self.session {
+            let events = session.observe(store);
+            self.note(events);
+        }
+    }
+
+    async fn work(&mut self) -> Option<Message> {
+        let session = self.session.as_mut();
+        let wake = async {
+            match session {
+                Some(session) if !session.is_over() => session.wake().await,
+                _ => pending().await,
+            }
+        };
+        tokio::select! {
+            woken = wake => match woken {
+                Woken::Heard(heard) => self.hear(heard),
+                Woken::Output(line) => {
+                    self.write(Utc::now(), line);
+                    self.changed = true;
+                    None
+                }
+            },
+            Some(done) = self.cordons.join_next() => match done {
+                Ok(message) => Some(message),
+                Err(error) => Some(message(format!("the cordon failed: {error}"), Role::Error)),
+            },
+        }
+    }
+
+    fn news(&mut self) -> Option<Arc<Underway>> {
+        if !std::mem::take(&mut self.changed) {
+            return None;
+        }
+        let state = self.state()?.clone();
+        Some(Arc::new(Underway {
+            state,
+            log: self.log.iter().cloned().collect(),
+        }))
+    }
+}
