@@ -4,8 +4,8 @@ use super::args::{Command, CommandLine};
 use super::exit::{CliError, Outcome};
 use super::maintain::args::reboot_words;
 use super::{check, demo, lab, maintain, nodes, pods, screens, snapshot};
-use crate::sources::SourcesOptions;
 use crate::maintenance::options::Options;
+use crate::sources::SourcesOptions;
 use crate::tui::TuiOptions;
 use crate::tui::sessions::Terms;
 
@@ -23,7 +23,12 @@ pub async fn run(line: CommandLine) -> Result<Outcome, CliError> {
         theme: line.screen.theme,
         maintenance: Terms {
             options: Options {
-                reboot_command: line.upkeep.reboot_command.as_deref().map(reboot_words).transpose()?,
+                reboot_command: line
+                    .upkeep
+                    .reboot_command
+                    .as_deref()
+                    .map(reboot_words)
+                    .transpose()?,
                 ..Options::default()
             },
             by: maintain::by(),

@@ -10,7 +10,7 @@ use crate::maintenance::options::Options;
 use crate::maintenance::record::Record;
 use crate::maintenance::state::{State, Step};
 use crate::sources::kubernetes::maintain::{Executor, Identity};
-use crate::sources::kubernetes::survey;
+use crate::sources::kubernetes::survey::{self, Intent};
 use crate::store::Store;
 use chrono::Utc;
 use std::io;
@@ -35,6 +35,21 @@ pub struct Setup {
     pub take_over: bool,
     /// Label whose value divides the nodes of one build into pools.
     pub pool_label: Option<String>,
+}
+
+impl Setup {
+    /// What a preflight of this node wants to know, for the maintenance of this id.
+    pub fn intent(&self, node: Name, id: String, dry_run: bool) -> Intent {
+        Intent {
+            node,
+            options: self.options.clone(),
+            identity: id,
+            take_over: self.take_over,
+            pool_label: self.pool_label.clone(),
+            dry_run,
+            restarted_without_drain: None,
+        }
+    }
 }
 
 /// A maintenance under way.
@@ -236,24 +251,14 @@ impl Session {
     }
 
     fn survey(&mut self, state: &State) {
-        let (answer, setup, node, id) = (
+        let intent = self.setup.intent(state.node.clone(), state.id.clone(), false);
+        let (answer, client, timeout) = (
             self.answer.clone(),
-            self.setup.clone(),
-            state.node.clone(),
-            state.id.clone(),
+            self.setup.client.clone(),
+            self.setup.request_timeout,
         );
         self.surveys.spawn(async move {
-            let preflight = survey::survey(
-                setup.client,
-                setup.request_timeout,
-                &node,
-                &setup.options,
-                &id,
-                setup.take_over,
-                setup.pool_label.as_deref(),
-                false,
-            )
-            .await;
+            let preflight = survey::survey(client, timeout, &intent).await;
             // The session is gone when the program ends.
             let _ = answer.send(Answer::Surveyed(preflight));
         });

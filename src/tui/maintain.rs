@@ -311,7 +311,13 @@ pub fn accept_purpose(ui: &mut Ui, node: Name, typed: &str) -> Vec<Effect> {
 /// The operator typed a word of confirmation, or another.
 pub fn accept_confirmation(ui: &mut Ui, confirm: Confirm, typed: &str) -> Vec<Effect> {
     if typed.trim() != confirm.word {
-        warn(ui, format!("not confirmed: '{}' was to be typed; nothing is done", confirm.word));
+        warn(
+            ui,
+            format!(
+                "not confirmed: '{}' was to be typed; nothing is done",
+                confirm.word
+            ),
+        );
         return Vec::new();
     }
     if matches!(confirm.order, Order::Resume { .. }) {
@@ -322,12 +328,18 @@ pub fn accept_confirmation(ui: &mut Ui, confirm: Confirm, typed: &str) -> Vec<Ef
 
 /// The operator named a pod without network.
 pub fn accept_recreation(ui: &mut Ui, typed: &str) -> Vec<Effect> {
-    let known = ui.busy().into_iter().flat_map(|state| state.without_network.values());
+    let known = ui
+        .busy()
+        .into_iter()
+        .flat_map(|state| state.without_network.values());
     let mut named = known.filter(|(pod, _)| pod.to_string() == typed.trim());
     match named.next() {
         Some((pod, _)) => decide(Command::Recreate(pod.uid.clone())),
         None => {
-            warn(ui, format!("'{}' is none of the pods without network", typed.trim()));
+            warn(
+                ui,
+                format!("'{}' is none of the pods without network", typed.trim()),
+            );
             Vec::new()
         }
     }
@@ -363,4 +375,5 @@ fn wished(base: &Options, typed: &str) -> Result<(Options, bool), String> {
 }
 
 /// What may be typed when a maintenance is begun.
-pub const WISHES: &str = "update, restart or cleanup; --force --delete-emptydir-data --no-network-gate --take-over";
+pub const WISHES: &str =
+    "update, restart or cleanup; --force --delete-emptydir-data --no-network-gate --take-over";

@@ -2,10 +2,10 @@
 //! shown comes from the store.
 
 use super::actions::Place;
+use super::maintain::Underway;
 use super::palette::Palette;
 use super::prompt::Prompt;
 use super::sort_menu::SortMenu;
-use super::maintain::Underway;
 use crate::domain::Name;
 use crate::domain::object::ObjectKey;
 use crate::maintenance;

@@ -1,10 +1,10 @@
 //! What the screens ask the store.
 
 use crate::domain::{Name, Timestamp};
-use crate::sources::event::{DetailKey, WatchState, Watched};
 use crate::maintenance::state::State;
-use crate::store::{Standing, Store};
+use crate::sources::event::{DetailKey, WatchState, Watched};
 use crate::store::view::{HeaderView, Line, Page, RowKey, TableKind, TableQuery, TableWindow};
+use crate::store::{Standing, Store};
 
 /// The store as the screens see it.
 pub trait Views {

@@ -20,23 +20,15 @@ pub async fn run(nodes: &[String], setup: &Setup, format: EventFormat) -> Result
     let mut outcome = Outcome::Fine;
     for node in nodes {
         let name = Name::from(node.as_str());
-        let preflight = survey::survey(
-            setup.client.clone(),
-            setup.request_timeout,
-            &name,
-            &setup.options,
-            "",
-            setup.take_over,
-            setup.pool_label.as_deref(),
-            true,
-        )
-        .await
-        .map_err(|what| {
-            CliError::Unreadable(Problem {
-                what,
-                next_step: String::new(),
-            })
-        })?;
+        let intent = setup.intent(name, String::new(), true);
+        let preflight = survey::survey(setup.client.clone(), setup.request_timeout, &intent)
+            .await
+            .map_err(|what| {
+                CliError::Unreadable(Problem {
+                    what,
+                    next_step: String::new(),
+                })
+            })?;
         match format {
             EventFormat::Json => output::print(&format!("{}\n", as_json(node, &preflight)))?,
             EventFormat::Text => output::print(&as_text(node, &preflight))?,

@@ -77,7 +77,13 @@ fn the_node_that_is_furthest_behind_comes_first_and_linux_last() {
 #[test]
 fn a_node_in_work_is_found_by_what_is_done_and_by_whom() {
     let mut told = fleet();
-    for filter in ["anna", "maintenance:restart", "state:restart", "behind>0", "cordoned:drainboard"] {
+    for filter in [
+        "anna",
+        "maintenance:restart",
+        "state:restart",
+        "behind>0",
+        "cordoned:drainboard",
+    ] {
         let query = super::tables::filtered(filter);
         assert_eq!(told.names(TableKind::Updates, &query), [WIN], "{filter}");
     }

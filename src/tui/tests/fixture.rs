@@ -488,7 +488,10 @@ impl Views for Cluster {
     }
 
     fn standing(&self, node: &Name) -> Option<Standing> {
-        self.standings.iter().find(|standing| standing.node == *node).cloned()
+        self.standings
+            .iter()
+            .find(|standing| standing.node == *node)
+            .cloned()
     }
 
     fn workflow(&self, state: &State, now: Timestamp) -> Page {

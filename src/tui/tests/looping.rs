@@ -4,10 +4,10 @@ use super::fixture::Cluster;
 use super::{key, look, now};
 use crate::domain::reading::Source;
 use crate::sources::event::{Generation, Payload, Request, Scope, SourceEvent};
+use crate::store::tests::work::Work;
 use crate::tui::app::Input;
 use crate::tui::event_loop::{self, Console, Heard, Lines, Workshop};
 use crate::tui::maintain::{Order, Underway};
-use crate::store::tests::work::Work;
 use crate::tui::render::Frame;
 use crate::tui::ui::{Message, Options, Ui};
 use ratatui::layout::Size;
@@ -347,7 +347,10 @@ async fn the_commands_for_the_node_go_to_the_clipboard() {
     loop {
         match stage.next().await {
             Some(Did::Copy(text)) => {
-                assert!(text.contains("sconfig") && text.ends_with("Restart-Computer"), "{text}");
+                assert!(
+                    text.contains("sconfig") && text.ends_with("Restart-Computer"),
+                    "{text}"
+                );
                 break;
             }
             Some(_) => {}

@@ -25,7 +25,10 @@ impl Operator {
         let at = work.at;
         self.ui.underway = Some(Arc::new(Underway {
             state: work.state.take().unwrap(),
-            log: vec![(at, "cordoned".to_owned()), (at, "drained: 7 pods left in 21.0 s".to_owned())],
+            log: vec![
+                (at, "cordoned".to_owned()),
+                (at, "drained: 7 pods left in 21.0 s".to_owned()),
+            ],
         }));
         self.look_again();
         self
@@ -45,10 +48,18 @@ fn a_maintenance_is_begun_by_purpose_and_then_by_the_name_of_the_node() {
     operator.press("m").sees("maintain k8s-lab-win-1: update");
     operator.press("enter");
     let asked = operator.asked();
-    assert!(asked[0].starts_with(r#"Start { node: "k8s-lab-win-1""#), "{asked:?}");
-    assert!(asked[0].contains("purpose: Update") && asked[0].contains("attended: true"), "{asked:?}");
+    assert!(
+        asked[0].starts_with(r#"Start { node: "k8s-lab-win-1""#),
+        "{asked:?}"
+    );
+    assert!(
+        asked[0].contains("purpose: Update") && asked[0].contains("attended: true"),
+        "{asked:?}"
+    );
     operator.stands(Work::asked());
-    operator.sees("begin? k8s-lab-win-1 is cordoned").sees("[enter] begin…");
+    operator
+        .sees("begin? k8s-lab-win-1 is cordoned")
+        .sees("[enter] begin…");
     operator.press("enter").types("k8s-lab-win-2").press("enter");
     operator.sees("not confirmed: 'k8s-lab-win-1' was to be typed");
     assert!(operator.asked().is_empty());
@@ -59,9 +70,17 @@ fn a_maintenance_is_begun_by_purpose_and_then_by_the_name_of_the_node() {
 #[test]
 fn what_is_allowed_is_typed_behind_the_purpose() {
     let mut operator = operator();
-    operator.press("m").types(" --force --delete-emptydir-data").press("enter");
+    operator
+        .press("m")
+        .types(" --force --delete-emptydir-data")
+        .press("enter");
     let asked = operator.asked().concat();
-    for words in ["force: true", "delete_emptydir_data: true", "no_network_gate: false", "take_over: false"] {
+    for words in [
+        "force: true",
+        "delete_emptydir_data: true",
+        "no_network_gate: false",
+        "take_over: false",
+    ] {
         assert!(asked.contains(words), "{words} in {asked}");
     }
     let mut operator = self::operator();
@@ -73,9 +92,15 @@ fn what_is_allowed_is_typed_behind_the_purpose() {
 #[test]
 fn each_step_offers_its_own_keys() {
     let restarting = on_the_page(Work::restarting());
-    restarting.sees("[c] copy").sees("[f] no restart…").sees("[A] abandon…").sees_not("[r]");
+    restarting
+        .sees("[c] copy")
+        .sees("[f] no restart…")
+        .sees("[A] abandon…")
+        .sees_not("[r]");
     let back = on_the_page(Work::uncordoned());
-    back.sees("[s] stop waiting…").sees_not("[c] copy").sees_not("[e]");
+    back.sees("[s] stop waiting…")
+        .sees_not("[c] copy")
+        .sees_not("[e]");
     let same = on_the_page(Work::restarted("10.0.26100.32995"));
     same.sees("[a] accept revision");
     let command = Options {
@@ -114,7 +139,9 @@ fn a_pod_without_network_is_recreated_by_its_name() {
             uid: "uid-btj9j".into(),
         };
         let said = "context deadline exceeded".to_owned();
-        observation.probes_time_out.insert("uid-btj9j".into(), (pod, said));
+        observation
+            .probes_time_out
+            .insert("uid-btj9j".into(), (pod, said));
     });
     let mut operator = on_the_page(work);
     operator.sees("pods without network").sees("[e] recreate…");
@@ -130,23 +157,35 @@ fn a_maintenance_found_on_the_node_is_gone_on_with() {
     let mut operator = operator();
     operator.cluster.standings[0].record = Some(Ok(Box::new(Work::record(Reached::Restart))));
     operator.look_again();
-    operator.press("m").sees("type k8s-lab-win-1 to go on with the update of anna@desk");
+    operator
+        .press("m")
+        .sees("type k8s-lab-win-1 to go on with the update of anna@desk");
     operator.types(WIN).press("enter");
     let asked = operator.asked();
-    assert!(asked[0].starts_with(r#"Resume { node: "k8s-lab-win-1""#), "{asked:?}");
+    assert!(
+        asked[0].starts_with(r#"Resume { node: "k8s-lab-win-1""#),
+        "{asked:?}"
+    );
     operator.press("esc C");
     operator.sees("a maintenance is under way on the node");
     operator.cluster.standings[0].record = Some(Err("unknown field".to_owned()));
     operator.look_again();
-    operator.press("m").sees("written by another version of this program");
+    operator
+        .press("m")
+        .sees("written by another version of this program");
 }
 
 #[test]
 fn leaving_the_page_does_not_end_the_work_and_leaving_the_program_says_how_to_go_on() {
     let mut operator = on_the_page(Work::restarting());
-    operator.press("esc").sees("── nodes ──").sees("⏸ k8s-lab-win-1 Restart");
+    operator
+        .press("esc")
+        .sees("── nodes ──")
+        .sees("⏸ k8s-lab-win-1 Restart");
     assert!(operator.asked().is_empty());
-    operator.press("q").sees("`drainboard maintain k8s-lab-win-1 --resume` goes on");
+    operator
+        .press("q")
+        .sees("`drainboard maintain k8s-lab-win-1 --resume` goes on");
     assert!(operator.asked().is_empty());
     // Another key takes it back.
     operator.press("j q");
@@ -163,11 +202,16 @@ fn leaving_the_page_does_not_end_the_work_and_leaving_the_program_says_how_to_go
 fn one_node_at_a_time() {
     let mut operator = operator();
     operator.stands(Work::restarting());
-    operator.press("j m").sees("maintain…: another node is being worked on");
+    operator
+        .press("j m")
+        .sees("maintain…: another node is being worked on");
     let mut done = Work::uncordoned();
     done.hear(Heard::Operator(Command::StopWaiting));
     done.answered(Answer::Cleared(Ok(())));
-    operator.stands(done).press("m").sees("maintain k8s-lab-node-1: update");
+    operator
+        .stands(done)
+        .press("m")
+        .sees("maintain k8s-lab-node-1: update");
 }
 
 #[test]
@@ -186,7 +230,9 @@ fn in_one_namespace_nothing_is_begun() {
     let mut operator = operator();
     operator.cluster.header.namespace = Some(Name::from("win-demo"));
     operator.look_again();
-    operator.press("m").sees("is seen in all namespaces only: 0 watches them");
+    operator
+        .press("m")
+        .sees("is seen in all namespaces only: 0 watches them");
     // A pod is no node.
     operator.press("2 m").sees("maintain…: no node is selected");
 }

@@ -76,7 +76,6 @@ fn place(name: &str, os: Os) -> Place {
             unschedulable: false,
             cordoned_by: None,
             maintenance: None,
-            cordoned_by: None,
             taints: taints.into(),
             conditions: [ready(ConditionStatus::True)].into(),
             capacity: resources,

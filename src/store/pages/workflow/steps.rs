@@ -132,7 +132,9 @@ fn said(state: &State, node: Option<&Node>, step: Step, stage: Stage) -> String 
         Step::Drain => drain(state),
         Step::Restart => match (&state.boot_id, before) {
             (_, None) => "the boot id must change".to_owned(),
-            (Some(now), Some(before)) if **now != *before.boot_id => format!("boot id {} → {now}", before.boot_id),
+            (Some(now), Some(before)) if **now != *before.boot_id => {
+                format!("boot id {} → {now}", before.boot_id)
+            }
             (_, Some(before)) => format!("boot id {} must change", before.boot_id),
         },
         Step::Revision => revision(state, node, ahead),
