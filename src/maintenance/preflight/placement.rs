@@ -87,10 +87,10 @@ impl<'a> Homes<'a> {
 
 /// How unlike a node is to the one that is left: 2 for another system, 1 for another build of Windows.
 fn unlike(here: &Place, there: &Place) -> u8 {
-    if here.node.os != there.node.os {
-        2
-    } else {
+    if here.node.os == there.node.os {
         u8::from(here.node.windows_build_label != there.node.windows_build_label)
+    } else {
+        2
     }
 }
 
