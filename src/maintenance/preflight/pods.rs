@@ -155,17 +155,17 @@ fn hang(case: &Case<'_>, notes: &mut Notes) {
         return;
     }
     let node = &case.place.node;
-    let cause = if !node::is_ready(node) {
-        "the kubelet of the node does not confirm their end"
-    } else if node.os == Some(Os::Windows) {
-        "the kubelet cannot stop them (after a crash: FailedKillPod, hcnDeleteNamespace)"
-    } else {
-        "the kubelet cannot stop them, or a finalizer holds them"
+    let why = match (node::is_ready(node), node.os) {
+        (false, _) => "the kubelet of the node does not confirm their end",
+        (true, Some(Os::Windows)) => {
+            "the kubelet cannot stop them (after a crash: FailedKillPod, hcnDeleteNamespace)"
+        }
+        (true, _) => "the kubelet cannot stop them, or a finalizer holds them",
     };
     notes.add(
         Weight::Blocks,
         format!(
-            "{} {} in Terminating: {}; {cause}",
+            "{} {} in Terminating: {}; {why}",
             count(hanging.len(), "pod"),
             verb(hanging.len(), "hangs", "hang"),
             listed(&hanging)

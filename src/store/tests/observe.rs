@@ -346,16 +346,13 @@ proptest! {
         let wanted = [1, 2].map(|set| key("win-demo", "ReplicaSet", &format!("set-{set}")));
         for (number, pod) in churn {
             let name: Name = format!("pod-{number}").into();
-            let change = match pod {
-                Some(mut pod) => {
-                    pod.name = name;
-                    there.insert(number, pod.clone());
-                    Change::Upsert(pod)
-                }
-                None => {
-                    there.remove(&number);
-                    Change::Delete(ObjectKey { namespace: Some("win-demo".into()), name, uid: "uid-any".into() })
-                }
+            let change = if let Some(mut pod) = pod {
+                pod.name = name;
+                there.insert(number, pod.clone());
+                Change::Upsert(pod)
+            } else {
+                there.remove(&number);
+                Change::Delete(ObjectKey { namespace: Some("win-demo".into()), name, uid: "uid-any".into() })
             };
             told.say(Source::Kubernetes, Payload::Pods(vec![change]));
             let seen = told.store.observe(&WIN.into(), &wanted).unwrap();
