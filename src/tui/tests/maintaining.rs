@@ -248,7 +248,8 @@ fn cordon_and_uncordon_are_confirmed() {
     );
     operator.cluster.standings[0].cordoned = true;
     operator.look_again();
-    operator.press("C").sees("to uncordon it").press("esc");
+    operator.press("C").sees("to uncordon it");
+    operator.press("esc");
     assert!(operator.asked().is_empty());
 }
 

@@ -99,10 +99,7 @@ fn time(state: &State, step: Step) -> Option<&StepTime> {
 fn stage(state: &State, step: Step) -> Stage {
     let current = reached(state);
     // What is resumed begins in the middle.
-    let resumed = state
-        .times
-        .get(1)
-        .is_some_and(|time| time.step > Step::Cordon && step < time.step);
+    let resumed = state.times.first().is_some_and(|first| step < first.step);
     match step.cmp(&current) {
         Ordering::Greater => Stage::Ahead,
         Ordering::Equal => match &state.ending {
