@@ -91,7 +91,7 @@ async fn budgets_take_no_column() {
     for words in [
         "▲ poddisruptionbudgets",
         "cannot list poddisruptionbudgets",
-        "→ ask for",
+        "ask for a ClusterRole",
     ] {
         assert!(check.out.contains(words), "{}", check.out);
     }
