@@ -6,10 +6,10 @@ use super::survey::{Place, Survey};
 use super::{Fate, NodeBefore, Preflight, Weight};
 use super::{budgets, images, monitoring, network_pods, node, permissions, placement, pods};
 use crate::domain::Timestamp;
-use crate::domain::pod::{Phase, Pod};
+use crate::domain::pod::Pod;
 use crate::maintenance::options::Options;
-use crate::maintenance::pods::{OwnerKey, PodRef, Verdict, verdict};
-use std::collections::BTreeSet;
+use crate::maintenance::pods::{OwnerKey, PodRef, Verdict, is_ready, verdict};
+use std::collections::BTreeMap;
 
 /// What each look starts from.
 pub struct Case<'a> {
@@ -30,11 +30,6 @@ impl<'a> Case<'a> {
             .filter(|(_, verdict)| matches!(verdict, Verdict::Leaves(_)))
             .map(|(pod, _)| *pod)
     }
-}
-
-/// Whether every container is ready.
-pub fn is_ready(pod: &Pod) -> bool {
-    pod.phase == Phase::Running && pod.deleted_at.is_none() && pod.ready_of > 0 && pod.ready == pod.ready_of
 }
 
 /// The controller of a pod as people name it: a Deployment's `ReplicaSet` without its hash.
@@ -116,17 +111,12 @@ const fn fate(verdict: Verdict) -> Fate {
 
 /// The controllers of the pods that leave, with their ready pods on any node.
 fn ready(case: &Case<'_>) -> Vec<(OwnerKey, u32)> {
-    let owners: BTreeSet<OwnerKey> = case.leaving().filter_map(OwnerKey::of).collect();
-    let ready_of = |owner: &OwnerKey| {
-        let pods = case.survey.pods.iter().filter(|pod| is_ready(pod));
-        let ours = pods.filter(|pod| OwnerKey::of(pod).as_ref() == Some(owner));
-        u32::try_from(ours.count()).unwrap_or(u32::MAX)
-    };
-    owners
-        .into_iter()
-        .map(|owner| {
-            let ready = ready_of(&owner);
-            (owner, ready)
-        })
-        .collect()
+    let leaving = case.leaving().filter_map(OwnerKey::of);
+    let mut ready: BTreeMap<OwnerKey, u32> = leaving.map(|owner| (owner, 0)).collect();
+    for pod in case.survey.pods.iter().filter(|pod| is_ready(pod)) {
+        if let Some(count) = OwnerKey::of(pod).and_then(|owner| ready.get_mut(&owner)) {
+            *count += 1;
+        }
+    }
+    ready.into_iter().collect()
 }

@@ -1,7 +1,7 @@
 //! Disruption budgets: which of them will hold the drain up, and for how long.
 
 use super::Weight;
-use super::assess::{Case, is_ready};
+use super::assess::Case;
 use super::notes::{Notes, count, listed, verb};
 use super::placement::Homes;
 use crate::domain::budget::DisruptionBudget;
@@ -10,7 +10,7 @@ use crate::domain::object::ObjectKey;
 use crate::domain::pod::{Phase, Pod};
 use crate::domain::text::truncate;
 use crate::maintenance::effect::Eviction;
-use crate::maintenance::pods::ended;
+use crate::maintenance::pods::{ended, is_ready};
 use std::collections::BTreeMap;
 
 /// Longest text of the server that is passed on, in cells.
@@ -110,7 +110,10 @@ fn one_budget(
     if !budget.observed {
         notes.add(
             Weight::Blocks,
-            format!("{}: its status is older than its spec, and the server refuses every eviction until then", name(budget)),
+            format!(
+                "{}: its status is older than its spec, and the server refuses every eviction until then",
+                name(budget)
+            ),
             "it should pass within seconds; if not, look at kube-controller-manager",
         );
     } else if budget.is_impossible() {
@@ -122,7 +125,10 @@ fn one_budget(
     } else if allowed == 0 {
         let missing = missing(case, budget);
         let (why, remedy) = if missing.is_empty() {
-            (String::new(), "wait until more of its pods are healthy, or add replicas")
+            (
+                String::new(),
+                "wait until more of its pods are healthy, or add replicas",
+            )
         } else {
             (
                 format!("; not ready: {}", listed(missing)),

@@ -38,12 +38,9 @@ impl fmt::Display for Obstacle {
                 taint.key, taint.value, taint.effect
             ),
             Self::Cpu { asked, free } => write!(f, "{free}m CPU free, {asked}m requested"),
-            Self::Memory { asked, free } => write!(
-                f,
-                "{} free, {} requested",
-                bytes_long(*free),
-                bytes_long(*asked)
-            ),
+            Self::Memory { asked, free } => {
+                write!(f, "{} free, {} requested", bytes_long(*free), bytes_long(*asked))
+            }
             Self::Full { pods } => write!(f, "all {pods} places for pods taken"),
         }
     }

@@ -7,7 +7,7 @@ use super::notes::{Notes, listed};
 use super::placement::Homes;
 use super::survey::Place;
 use crate::domain::format::bytes_long;
-use crate::domain::pod::Pod;
+use crate::domain::pod::{Phase, Pod};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The kubelet reports no more images than this, the largest first.
@@ -20,9 +20,16 @@ pub fn judge(case: &Case<'_>, homes: Option<&Homes<'_>>, notes: &mut Notes) {
     }
 }
 
-/// Whether the node reports all of its images, so that one that is missing is really not there.
-fn is_complete(place: &Place) -> bool {
+/// Whether the node reports all of its images, so that one that is missing is really not there: an image of a pod that
+/// runs and stays there must be among them.
+fn is_complete(case: &Case<'_>, place: &Place) -> bool {
+    let leaves = |pod: &Pod| case.leaving().any(|leaving| leaving.uid == pod.uid);
+    let pods = case.survey.pods.iter();
+    let mut staying = pods.filter(|pod| {
+        pod.node.as_ref() == Some(&place.node.name) && pod.phase == Phase::Running && !leaves(pod)
+    });
     (1..MOST_REPORTED).contains(&place.images.len())
+        && staying.all(|pod| images(pod).all(|image| size(place, image).is_some()))
 }
 
 /// Bytes of the image on the node; `None` if it is not among those that it reports.
@@ -41,7 +48,11 @@ fn full_name(image: &str) -> String {
         Some((host, rest)) if host.contains(['.', ':']) || host == "localhost" => (host, rest),
         _ => ("docker.io", image),
     };
-    let registry = if registry == "index.docker.io" { "docker.io" } else { registry };
+    let registry = if registry == "index.docker.io" {
+        "docker.io"
+    } else {
+        registry
+    };
     let library = if registry == "docker.io" && !rest.contains('/') {
         "library/"
     } else {
@@ -56,7 +67,7 @@ fn images(pod: &Pod) -> impl Iterator<Item = &str> {
 }
 
 fn again_on_this_node(case: &Case<'_>, notes: &mut Notes) {
-    if !is_complete(case.place) {
+    if !is_complete(case, case.place) {
         return;
     }
     let missing: BTreeSet<&str> = case
@@ -76,7 +87,17 @@ fn again_on_this_node(case: &Case<'_>, notes: &mut Notes) {
 
 fn elsewhere(case: &Case<'_>, homes: &Homes<'_>, notes: &mut Notes) {
     let mut pulls: BTreeMap<&str, BTreeMap<&str, Option<u64>>> = BTreeMap::new();
-    for (pod, place) in homes.placed.iter().filter(|(_, place)| is_complete(place)) {
+    let targets: BTreeMap<&str, &Place> = homes
+        .placed
+        .iter()
+        .map(|(_, place)| (&*place.node.name, *place))
+        .collect();
+    let complete: BTreeSet<&str> = targets
+        .into_iter()
+        .filter_map(|(name, place)| is_complete(case, place).then_some(name))
+        .collect();
+    let placed = homes.placed.iter();
+    for (pod, place) in placed.filter(|(_, place)| complete.contains(&*place.node.name)) {
         for image in images(pod).filter(|image| size(place, image).is_none()) {
             let there = pulls.entry(&place.node.name).or_default();
             there.insert(image, size(case.place, image));

@@ -37,7 +37,9 @@ impl Role {
 
     const fn consequence(self) -> &'static str {
         match self {
-            Self::Loki => "no logs are taken in or found until it is ready again, those of the Windows nodes included",
+            Self::Loki => {
+                "no logs are taken in or found until it is ready again, those of the Windows nodes included"
+            }
             Self::LokiGateway => {
                 "the agents, those of the Windows nodes included, cannot send their logs until it is ready again"
             }
@@ -110,7 +112,10 @@ fn node_ports(case: &Case<'_>, notes: &mut Notes) {
                 format!("{text} answers on this node at {address} too: agents that send there lose it while it restarts"),
                 "point them at a neighbouring node first, if they name this one",
             );
-        } else if pods.iter().any(|pod| pod.node.as_ref() == Some(&case.survey.node)) {
+        } else if pods
+            .iter()
+            .any(|pod| pod.node.as_ref() == Some(&case.survey.node))
+        {
             others.insert(text);
         }
     }

@@ -1,9 +1,10 @@
 //! The node's network pods: after the restart they are the gate before the uncordon.
 
 use super::Weight;
-use super::assess::{Case, is_ready, workload};
+use super::assess::{Case, workload};
 use super::notes::{Notes, count, listed};
 use crate::maintenance::network::is_network_pod;
+use crate::maintenance::pods::is_ready;
 
 pub fn judge(case: &Case<'_>, notes: &mut Notes) {
     let name = &case.place.node.name;

@@ -162,11 +162,18 @@ fn it_answers(case: &Case<'_>, notes: &mut Notes) {
 }
 
 fn it_was_not_cordoned(case: &Case<'_>, notes: &mut Notes) {
-    if case.place.node.unschedulable {
-        let name = &case.place.node.name;
+    let node = &case.place.node;
+    if node.unschedulable {
+        let name = &node.name;
+        let by = node.cordoned_by.as_ref().map_or_else(String::new, |by| {
+            let since = by.at.map_or_else(String::new, |at| {
+                format!(", changed {}", ago((case.now - at).num_seconds()))
+            });
+            format!(" (by {}{since})", by.manager)
+        });
         notes.add(
             Weight::Warning,
-            format!("node {name} is cordoned already: it stays cordoned at the end"),
+            format!("node {name} is cordoned already{by}: it stays cordoned at the end"),
             format!("uncordon it yourself when whoever cordoned it agrees: `kubectl uncordon {name}`"),
         );
     }
@@ -196,7 +203,8 @@ fn kubelet_fits_the_server(case: &Case<'_>, notes: &mut Notes) {
         Err(reason) => return notes.unknown("the version of the API server", reason),
     };
     let kubelet = &case.place.node.kubelet_version;
-    let (Some((major, server_minor)), Some((kubelet_major, minor))) = (version(server), version(kubelet)) else {
+    let (Some((major, server_minor)), Some((kubelet_major, minor))) = (version(server), version(kubelet))
+    else {
         return notes.unknown(
             &format!("whether kubelet {kubelet} fits API server {server}"),
             "one of the versions is not understood",

@@ -1,13 +1,13 @@
 //! Where the leaving pods can go, and who will be Pending.
 
 use super::Weight;
-use super::assess::{Case, is_ready, workload};
+use super::assess::{Case, workload};
 use super::fit::{Obstacle, Room, Wanted};
 use super::notes::{Notes, count, listed, verb};
 use super::survey::{Place, RuntimeClass};
 use crate::domain::object::Os;
 use crate::domain::pod::Pod;
-use crate::maintenance::pods::{OwnerKey, ended};
+use crate::maintenance::pods::{OwnerKey, ended, is_ready};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -87,10 +87,10 @@ impl<'a> Homes<'a> {
 
 /// How unlike a node is to the one that is left: 2 for another system, 1 for another build of Windows.
 fn unlike(here: &Place, there: &Place) -> u8 {
-    if here.node.os != there.node.os {
-        2
-    } else {
+    if here.node.os == there.node.os {
         u8::from(here.node.windows_build_label != there.node.windows_build_label)
+    } else {
+        2
     }
 }
 
@@ -150,10 +150,17 @@ fn pending(case: &Case<'_>, homes: &Homes<'_>, notes: &mut Notes) {
         groups.entry(why).or_default().push(pod);
     }
     for (why, pods) in groups {
-        let waiting = format!("{} {}", count(pods.len(), "pod"), verb(pods.len(), "waits", "wait"));
+        let waiting = format!(
+            "{} {}",
+            count(pods.len(), "pod"),
+            verb(pods.len(), "waits", "wait")
+        );
         let workloads: BTreeSet<String> = pods.iter().map(|pod| workload(pod)).collect();
         let text = if alone {
-            format!("{name} is the only {}node: {waiting} as Pending until it is back", system(os))
+            format!(
+                "{name} is the only {}node: {waiting} as Pending until it is back",
+                system(os)
+            )
         } else {
             format!("{waiting} as Pending until {name} is back, because no other node takes them ({why})")
         };
@@ -257,7 +264,7 @@ fn unjudged(case: &Case<'_>, notes: &mut Notes) {
     }
     if !kinds.is_empty() {
         let text = format!(
-            "not judged, and up to the scheduler: {} of {}",
+            "not judged, and up to the scheduler: {} ({})",
             listed(kinds),
             listed(workloads)
         );

@@ -39,28 +39,28 @@ fn leave_and_stay(case: &Case<'_>, notes: &mut Notes) {
         text = format!("{text}: {}", names(&leaving));
     }
     let kinds = [
-        (Stays::DaemonSet, "of a DaemonSet", "of DaemonSets"),
-        (Stays::Mirror, "static", "static"),
+        (Stays::DaemonSet, "DaemonSet pod", "DaemonSet pods"),
+        (Stays::Mirror, "static pod", "static pods"),
         (
             Stays::NotSelected,
-            "not selected by --pod-selector",
-            "not selected by --pod-selector",
+            "pod outside of --pod-selector",
+            "pods outside of --pod-selector",
         ),
         (
             Stays::LongDeleted,
-            "deleted long ago",
-            "deleted long ago",
+            "pod deleted long ago",
+            "pods deleted long ago",
         ),
     ];
     let staying: Vec<String> = kinds
         .into_iter()
         .filter_map(|(why, one, several)| {
             let pods = with(case, |verdict| verdict == Verdict::Stays(why)).len();
-            (pods > 0).then(|| format!("{} {}", count(pods, "pod"), verb(pods, one, several)))
+            (pods > 0).then(|| format!("{pods} {}", verb(pods, one, several)))
         })
         .collect();
     if !staying.is_empty() {
-        text = format!("{text}; {} stay where they are", staying.join(", "));
+        text = format!("{text}; not touched: {}", staying.join(", "));
     }
     notes.add(Weight::Info, text, "");
 }
@@ -98,9 +98,10 @@ fn are_refused(case: &Case<'_>, notes: &mut Notes) {
 
 fn are_lost(case: &Case<'_>, notes: &mut Notes) {
     let losing = |one| {
-        with(case, |verdict| {
-            matches!(verdict, Verdict::Leaves(Some(loss)) if loss == one || loss == Loss::Both)
-        })
+        with(
+            case,
+            |verdict| matches!(verdict, Verdict::Leaves(Some(loss)) if loss == one || loss == Loss::Both),
+        )
     };
     let with_data = losing(Loss::EmptyDir);
     if !with_data.is_empty() {
@@ -154,17 +155,17 @@ fn hang(case: &Case<'_>, notes: &mut Notes) {
         return;
     }
     let node = &case.place.node;
-    let cause = if !node::is_ready(node) {
-        "the kubelet of the node does not confirm their end"
-    } else if node.os == Some(Os::Windows) {
-        "the kubelet cannot stop them (after a crash: FailedKillPod, hcnDeleteNamespace)"
-    } else {
-        "the kubelet cannot stop them, or a finalizer holds them"
+    let why = match (node::is_ready(node), node.os) {
+        (false, _) => "the kubelet of the node does not confirm their end",
+        (true, Some(Os::Windows)) => {
+            "the kubelet cannot stop them (after a crash: FailedKillPod, hcnDeleteNamespace)"
+        }
+        (true, _) => "the kubelet cannot stop them, or a finalizer holds them",
     };
     notes.add(
         Weight::Blocks,
         format!(
-            "{} {} in Terminating: {}; {cause}",
+            "{} {} in Terminating: {}; {why}",
             count(hanging.len(), "pod"),
             verb(hanging.len(), "hangs", "hang"),
             listed(&hanging)
