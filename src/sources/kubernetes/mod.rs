@@ -12,6 +12,7 @@ pub mod maintain;
 mod probe;
 mod resource;
 pub mod split;
+pub mod survey;
 mod watch;
 pub mod wire;
 

@@ -16,13 +16,23 @@ const BUDGET: &str = "DisruptionBudget";
 
 /// Asks once for the eviction of this incarnation of the pod. kube's own `Api::evict` drops the delete options.
 pub async fn evict(api: &ApiServer, pod: &PodRef, grace_seconds: Option<u32>) -> Eviction {
+    send(api, pod, &eviction(pod, grace_seconds)).await
+}
+
+/// Asks how the eviction would be answered: nothing is evicted, and no budget counts it.
+pub async fn try_out(api: &ApiServer, pod: &PodRef) -> Eviction {
+    let mut eviction = eviction(pod, None);
+    eviction["deleteOptions"]["dryRun"] = json!(["All"]);
+    send(api, pod, &eviction).await
+}
+
+async fn send(api: &ApiServer, pod: &PodRef, eviction: &Value) -> Eviction {
     let path = format!(
         "/api/v1/namespaces/{}/pods/{}/eviction",
         segment(&pod.namespace),
         segment(&pod.name)
     );
-    let eviction = eviction(pod, grace_seconds);
-    match api.exchange(Method::POST, &path, body(JSON, &eviction)).await {
+    match api.exchange(Method::POST, &path, body(JSON, eviction)).await {
         Ok(reply) => judge(&reply, pod),
         Err(failure) => Eviction::Retry(words(&failure, &question(pod))),
     }

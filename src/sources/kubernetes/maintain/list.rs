@@ -81,7 +81,7 @@ pub async fn pages(
 ///
 /// # Errors
 /// In words: what could not be read.
-pub async fn fresh(desk: &Desk) -> Result<Box<Fresh>, String> {
+pub(super) async fn fresh(desk: &Desk) -> Result<Box<Fresh>, String> {
     let mut names = Interner::default();
     let mut pods: Vec<Pod> = Vec::new();
     let params = ListParams::default().fields(&format!("spec.nodeName={}", desk.node));

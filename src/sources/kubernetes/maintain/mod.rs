@@ -2,9 +2,9 @@
 //! the reboot command. Each effect is answered by a message; nothing is tried again behind the back of the state
 //! machine, save a change of the node that met a change of somebody else, which is decided anew on a fresh look.
 
-mod ask;
-mod evict;
-mod list;
+pub(super) mod ask;
+pub(super) mod evict;
+pub(super) mod list;
 mod lock;
 mod node;
 mod reboot_command;

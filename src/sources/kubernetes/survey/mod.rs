@@ -1,0 +1,128 @@
+//! What a preflight looks at, read afresh from the API server: nothing of it comes from a watch or a cache.
+
+mod lists;
+mod rights;
+#[cfg(test)]
+mod tests;
+mod wire;
+
+use super::failure::Failure;
+use super::http::ApiServer;
+use super::maintain::ask::{asked, words};
+use super::maintain::evict;
+use crate::domain::Name;
+use crate::domain::pod::Pod;
+use crate::maintenance::effect::Eviction;
+use crate::maintenance::options::Options;
+use crate::maintenance::pods::{PodRef, Verdict, verdict};
+use crate::maintenance::preflight::survey::{Known, Survey};
+use crate::maintenance::preflight::{Preflight, assess, permissions};
+use crate::sources::event::Scope;
+use chrono::Utc;
+use futures::StreamExt;
+use serde::Deserialize;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Questions that are under way at the same time.
+const AT_ONCE: usize = 8;
+
+/// What a maintenance wants to know before it begins.
+#[derive(Clone, Debug)]
+pub struct Intent {
+    /// The node.
+    pub node: Name,
+    /// What the operator asked for.
+    pub options: Options,
+    /// Id of the maintenance that asks.
+    pub identity: String,
+    /// `--take-over`.
+    pub take_over: bool,
+    /// `--pool-label`.
+    pub pool_label: Option<String>,
+    /// `--dry-run`: the server is asked to try the evictions without effect.
+    pub dry_run: bool,
+    /// What was seen of a restart outside of any maintenance, in words.
+    pub restarted_without_drain: Option<String>,
+}
+
+/// Looks at the cluster and judges what it means for this maintenance.
+///
+/// # Errors
+/// In words: nodes or pods could not be read. What else could not be read is a note of the preflight.
+pub async fn survey(
+    client: kube::Client,
+    request_timeout: Duration,
+    intent: &Intent,
+) -> Result<Box<Preflight>, String> {
+    let api = ApiServer::new(client, request_timeout, Arc::new(Scope::default()));
+    let survey = gather(&api, intent).await?;
+    Ok(Box::new(assess(&survey, &intent.options, Utc::now())))
+}
+
+async fn gather(api: &ApiServer, intent: &Intent) -> Result<Survey, String> {
+    let (nodes, pods, wishes, budgets, runtime_classes, node_ports, server_version) = tokio::join!(
+        lists::nodes(api),
+        lists::pods(api),
+        lists::wishes(api, &intent.node),
+        lists::budgets(api),
+        lists::runtime_classes(api),
+        lists::node_ports(api),
+        server_version(api),
+    );
+    let (nodes, pods) = (nodes?, pods?);
+    let leaving: Vec<&Pod> = pods
+        .iter()
+        .filter(|pod| pod.node.as_ref() == Some(&intent.node))
+        .filter(|pod| matches!(verdict(pod, &intent.options, Utc::now()), Verdict::Leaves(_)))
+        .collect();
+    let namespaces: BTreeSet<Name> = leaving.iter().map(|pod| pod.namespace.clone()).collect();
+    let dry_run_evictions = if intent.dry_run {
+        tried(api, leaving.iter().map(|pod| PodRef::of(pod)).collect()).await
+    } else {
+        Vec::new()
+    };
+    let permissions = rights::ask(api, permissions::needed(&intent.node, namespaces)).await;
+    Ok(Survey {
+        node: intent.node.clone(),
+        nodes,
+        pods,
+        wishes,
+        budgets,
+        runtime_classes,
+        node_ports,
+        server_version,
+        permissions,
+        dry_run_evictions,
+        restarted_without_drain: intent.restarted_without_drain.clone(),
+        identity: intent.identity.clone(),
+        take_over: intent.take_over,
+        pool_label: intent.pool_label.clone(),
+    })
+}
+
+/// The evictions as the server would answer them.
+async fn tried(api: &ApiServer, pods: Vec<PodRef>) -> Vec<(PodRef, Eviction)> {
+    let questions = pods.into_iter().map(|pod| async move {
+        let eviction = evict::try_out(api, &pod).await;
+        (pod, eviction)
+    });
+    futures::stream::iter(questions).buffered(AT_ONCE).collect().await
+}
+
+/// `GET /version`.
+async fn server_version(api: &ApiServer) -> Known<Name> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Version {
+        git_version: Name,
+    }
+    let read =
+        |body: Vec<u8>| serde_json::from_slice::<Version>(&body).map_err(|error| Failure::of_json(&error));
+    api.get("/version")
+        .await
+        .and_then(read)
+        .map(|version| version.git_version)
+        .map_err(|failure| words(&failure, &asked("ask", "for /version")))
+}
