@@ -7,6 +7,7 @@
 )]
 
 #[path = "../cli/operator.rs"]
+#[expect(dead_code, reason = "every command here names the same kubeconfig")]
 mod operator;
 mod scene;
 
