@@ -200,6 +200,15 @@ pub(super) enum Doubt {
     Asked,
 }
 
+/// A boot id that is either newer than the newest, or that of a watch that is late.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Unconfirmed {
+    /// A list was asked for since.
+    pub asked: bool,
+    /// Network containers that were seen under it.
+    pub network_ids: BTreeSet<Name>,
+}
+
 /// Effects that are under way, and what was seen of the cluster so far. None of it need survive.
 #[derive(Clone, Debug, Default)]
 #[expect(
@@ -246,6 +255,8 @@ pub(super) struct Flight {
     /// Network containers that only a watch showed under a boot id that is over: either they ran then, or the watch of
     /// the node was later than that of the pods. With the time since when they run under the new boot id.
     pub suspects: BTreeMap<Name, Option<Timestamp>>,
+    /// Boot ids that only a watch showed, while a new one was known already.
+    pub unconfirmed: BTreeMap<Name, Unconfirmed>,
     /// The annotation of this maintenance was seen on the node.
     pub annotation_seen: bool,
     /// When the last gate held.

@@ -26,6 +26,9 @@ impl Turn<'_> {
         if self.state.flight.doubt == Doubt::Raised {
             self.state.flight.doubt = Doubt::Asked;
         }
+        for unconfirmed in self.state.flight.unconfirmed.values_mut() {
+            unconfirmed.asked = true;
+        }
         self.effects.push(Effect::ListPods);
     }
 
@@ -54,14 +57,19 @@ impl Turn<'_> {
         if !self.looked_at(fresh.node.as_ref()) {
             return;
         }
-        match self.state.step {
-            Step::Drain if !self.state.flight.drained => self.fold_list(&fresh, asked),
-            Step::Network => self.observed_restart(&Observation {
-                node: fresh.node,
-                pods: fresh.pods,
-                ..Observation::default()
-            }),
-            _ => {}
+        let drained = self.state.flight.drained;
+        if self.state.step == Step::Drain && !drained {
+            return self.fold_list(&fresh, asked);
+        }
+        let observation = Observation {
+            node: fresh.node,
+            pods: fresh.pods,
+            ..Observation::default()
+        };
+        if drained {
+            self.boot(&observation, true);
+        } else if self.state.step <= Step::Uncordon {
+            self.observed_restart(&observation, true);
         }
     }
 
@@ -81,10 +89,11 @@ impl Turn<'_> {
     }
 
     pub(super) fn observed_drain(&mut self, observation: &Observation) {
-        self.remember_network(observation);
         if self.state.flight.drained {
+            self.boot(observation, false);
             return;
         }
+        self.remember_network(observation);
         self.fold_pods(&observation.pods, None);
         let node = observation.node.as_ref();
         let silent = node.and_then(ready) == Some(ConditionStatus::Unknown);

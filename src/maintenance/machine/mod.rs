@@ -1,6 +1,7 @@
 //! The state machine: pure and by value.
 
 mod begin;
+mod boot;
 mod drain;
 mod ending;
 mod leaving;
@@ -121,7 +122,7 @@ pub fn next_wake(state: &State) -> Option<Timestamp> {
         return None;
     }
     let flight = &state.flight;
-    let list_at = flight.list_at.filter(|_| flight.listing.is_none());
+    let list_at = flight.list_at.filter(|_| flight.listing.is_none() && !flight.abandoned);
     let tries = state.leaving.values().filter_map(|pod| pod.next_try);
     [list_at, flight.write_at, deadline(state)]
         .into_iter()
@@ -227,7 +228,7 @@ impl<'a> Turn<'a> {
         match self.state.step {
             Step::Drain => self.observed_drain(observation),
             Step::Restart | Step::Revision | Step::Network | Step::Uncordon => {
-                self.observed_restart(observation);
+                self.observed_restart(observation, false);
             }
             Step::PodsBack => self.observed_pods_back(observation),
             Step::Preflight | Step::Cordon | Step::Over => {}

@@ -34,7 +34,8 @@ impl Turn<'_> {
         true
     }
 
-    /// A fresh look at the node. False when it is not ours any more: then it ends here.
+    /// A fresh look at the node. False when it is not ours any more (then it ends here), or when a doubt came up after it
+    /// was asked for.
     pub(super) fn looked_at(&mut self, node: Option<&Node>) -> bool {
         if let Some((ending, reason)) = lost(self.state, node) {
             self.end(ending, reason);
@@ -43,7 +44,7 @@ impl Turn<'_> {
         if self.state.flight.doubt == Doubt::Asked {
             self.state.flight.doubt = Doubt::None;
         }
-        true
+        self.state.flight.doubt == Doubt::None
     }
 }
 

@@ -1,6 +1,7 @@
 //! The restart and its proof: a new boot id, and a grown revision where updates were installed.
 
 use super::Turn;
+use super::boot::Boot;
 use crate::domain::Name;
 use crate::domain::node::Node;
 use crate::domain::windows_version::WindowsVersion;
@@ -10,16 +11,6 @@ use crate::maintenance::observation::Observation;
 use crate::maintenance::options::Purpose;
 use crate::maintenance::state::{Question, Step};
 use std::cmp::Ordering;
-
-/// What the boot id of an observation says.
-enum Boot {
-    /// Nothing: the node has not reported one.
-    Unknown,
-    /// It has not restarted yet, or the observation is late.
-    Over,
-    /// The newest one; it is news if the node restarted (once more).
-    New(bool),
-}
 
 impl Turn<'_> {
     pub(super) fn enter_restart(&mut self) {
@@ -99,21 +90,20 @@ impl Turn<'_> {
     }
 
     /// In the steps from the restart to the uncordon: which boot is this, and do the gates hold?
-    pub(super) fn observed_restart(&mut self, observation: &Observation) {
+    pub(super) fn observed_restart(&mut self, observation: &Observation, fresh: bool) {
         let Some(node) = &observation.node else { return };
-        match self.boot(node) {
-            Boot::Unknown => {
+        match self.boot(observation, fresh) {
+            Boot::Unknown(what) => {
                 if self.state.step >= Step::Network && !self.skips_restart() {
-                    self.wait_for("the node to report its boot id");
+                    self.wait_for(what);
                     self.back_to_network();
                 }
             }
-            Boot::Over => self.remember_network(observation),
-            Boot::New(news) => {
-                if news || self.state.step == Step::Restart {
+            Boot::Over => {}
+            Boot::New => {
+                if self.state.boot_id.as_ref() != Some(&node.boot_id) {
                     self.restarted(node);
                 }
-                self.remember_new_network(observation);
                 if self.state.step == Step::Revision && self.state.question.is_none() {
                     self.check_revision(node);
                 }
@@ -122,31 +112,6 @@ impl Turn<'_> {
                 }
             }
         }
-    }
-
-    fn boot(&mut self, node: &Node) -> Boot {
-        let Some(record) = &mut self.state.record else {
-            return Boot::Unknown;
-        };
-        if node.boot_id.is_empty() {
-            return Boot::Unknown;
-        }
-        if record.is_over(&node.boot_id) {
-            return Boot::Over;
-        }
-        if record.new_boot_id.as_ref() == Some(&node.boot_id) {
-            return Boot::New(self.state.boot_id.as_ref() != Some(&node.boot_id));
-        }
-        // What ran before this restart proves nothing any more, be it that of an earlier restart.
-        if let Some(earlier) = record.new_boot_id.replace(node.boot_id.clone()) {
-            record.older_boot_ids.insert(earlier);
-        }
-        record.network_ids.append(&mut record.new_network_ids);
-        for since in self.state.flight.suspects.values_mut() {
-            *since = None;
-        }
-        self.state.flight.unsaved = true;
-        Boot::New(true)
     }
 
     fn restarted(&mut self, node: &Node) {
