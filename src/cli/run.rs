@@ -39,7 +39,9 @@ pub async fn run(line: CommandLine) -> Result<Outcome, CliError> {
     match (line.command, line.snapshot) {
         (Some(Command::Nodes(print)), _) => nodes::run(options, print.output).await,
         (Some(Command::Pods(print)), _) => pods::run(options, print.output).await,
-        (Some(Command::Maintain(args)), _) => maintain::run(&args, options, line.cluster.read_only).await,
+        (Some(Command::Maintain(args)), _) => {
+            Box::pin(maintain::run(&args, options, line.cluster.read_only)).await
+        }
         (Some(Command::Check), _) => check::run(options).await,
         (Some(Command::Demo(args)), _) if args.serve => demo::serve_alone(&args, &options).await,
         (Some(Command::Demo(args)), size) => {

@@ -63,7 +63,7 @@ pub async fn run(
     let mut running = sources::start(options).await?;
     let mut store = Store::new();
     let cancel = signals::cancelled_by_signals()?;
-    let result = async {
+    let result = Box::pin(async {
         let client = conduct::first_look(&mut running, &mut store, request_timeout).await?;
         let setup = Setup {
             client,
@@ -91,7 +91,7 @@ pub async fn run(
             }
         }
         Ok(Outcome::Fine)
-    }
+    })
     .await;
     running.shutdown().await;
     result

@@ -19,7 +19,7 @@ pub(super) enum Boot {
 impl Turn<'_> {
     /// Which boot this is. Remembers it, and the network containers that were seen under it.
     pub(super) fn boot(&mut self, observation: &Observation, fresh: bool) -> Boot {
-        let (Some(node), Some(record)) = (&observation.node, &self.state.record) else {
+        let (Some(node), Some(_)) = (&observation.node, &self.state.record) else {
             return Boot::Unknown("the node");
         };
         let boot_id = &node.boot_id;
@@ -62,7 +62,9 @@ impl Turn<'_> {
     /// A list that was asked for after a watch had shown another boot id: either it is still that one, or the watch was
     /// late.
     fn settle_unconfirmed(&mut self, boot_id: &Name) {
-        let Some(record) = &mut self.state.record else { return };
+        let Some(record) = &mut self.state.record else {
+            return;
+        };
         let flight = &mut self.state.flight;
         for (seen, unconfirmed) in std::mem::take(&mut flight.unconfirmed) {
             if !unconfirmed.asked {

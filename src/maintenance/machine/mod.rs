@@ -122,7 +122,9 @@ pub fn next_wake(state: &State) -> Option<Timestamp> {
         return None;
     }
     let flight = &state.flight;
-    let list_at = flight.list_at.filter(|_| flight.listing.is_none() && !flight.abandoned);
+    let list_at = flight
+        .list_at
+        .filter(|_| flight.listing.is_none() && !flight.abandoned);
     let tries = state.leaving.values().filter_map(|pod| pod.next_try);
     [list_at, flight.write_at, deadline(state)]
         .into_iter()

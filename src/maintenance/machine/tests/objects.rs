@@ -23,6 +23,7 @@ pub fn node(boot_id: &str, kernel_version: &str) -> Node {
         boot_id: boot_id.into(),
         windows_build_label: Some("10.0.26100".into()),
         unschedulable: false,
+        cordoned_by: None,
         maintenance: None,
         taints: Box::default(),
         conditions: Box::new([condition(ConditionStatus::True)]),

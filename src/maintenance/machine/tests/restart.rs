@@ -198,7 +198,10 @@ fn a_boot_that_a_late_watch_shows_after_the_next_one_is_not_believed() {
     world.observe();
     world.answer_all();
     world.show(missed);
-    assert!(world.index(|effect| *effect == Effect::ListPods).is_some(), "it asks");
+    assert!(
+        world.index(|effect| *effect == Effect::ListPods).is_some(),
+        "it asks"
+    );
     world.answer_all();
     assert_eq!(world.state.boot_id, Some(name("13")));
     world.network_starts("13");

@@ -342,7 +342,12 @@ impl World {
             self.perform(index);
         }
         let is_lost = |one: &&Pending| !matches!(one.effect, Effect::Survey | Effect::Unlock);
-        let Some(effect) = self.pending.get(index).filter(is_lost).map(|one| one.effect.clone()) else {
+        let Some(effect) = self
+            .pending
+            .get(index)
+            .filter(is_lost)
+            .map(|one| one.effect.clone())
+        else {
             return;
         };
         self.pending.remove(index);
