@@ -22,7 +22,10 @@ pub async fn evict(api: &ApiServer, pod: &PodRef, grace_seconds: Option<u32>) ->
         segment(&pod.name)
     );
     let eviction = eviction(pod, grace_seconds);
-    match api.exchange(Method::POST, &path, body(JSON, &eviction)).await {
+    match api
+        .exchange(Method::POST, &path, Some(body(JSON, &eviction)))
+        .await
+    {
         Ok(reply) => judge(&reply, pod),
         Err(failure) => Eviction::Retry(words(&failure, &question(pod))),
     }
