@@ -12,8 +12,8 @@ pub const JSON: &str = "application/json";
 pub const MERGE_PATCH: &str = "application/merge-patch+json";
 
 /// A body of a request.
-pub fn body(content_type: &'static str, object: &Value) -> Option<(&'static str, Vec<u8>)> {
-    Some((content_type, object.to_string().into_bytes()))
+pub fn body(content_type: &'static str, object: &Value) -> (&'static str, Vec<u8>) {
+    (content_type, object.to_string().into_bytes())
 }
 
 /// What was asked for.

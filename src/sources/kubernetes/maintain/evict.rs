@@ -32,7 +32,10 @@ async fn send(api: &ApiServer, pod: &PodRef, eviction: &Value) -> Eviction {
         segment(&pod.namespace),
         segment(&pod.name)
     );
-    match api.exchange(Method::POST, &path, body(JSON, eviction)).await {
+    match api
+        .exchange(Method::POST, &path, Some(body(JSON, eviction)))
+        .await
+    {
         Ok(reply) => judge(&reply, pod),
         Err(failure) => Eviction::Retry(words(&failure, &question(pod))),
     }

@@ -152,7 +152,10 @@ pub async fn take(desk: &Desk, name: &str, take_over: bool) -> Result<(), LockEr
         let written = match find(desk, name).await.map_err(failed("get"))? {
             None => {
                 let new = ours(desk, name, &Lease::default());
-                let written = desk.api.exchange(Method::POST, LEASES, body(JSON, &new)).await;
+                let written = desk
+                    .api
+                    .exchange(Method::POST, LEASES, Some(body(JSON, &new)))
+                    .await;
                 written.map_err(failed("create"))?
             }
             Some(found) => {
@@ -244,7 +247,9 @@ async fn find(desk: &Desk, name: &str) -> Result<Option<Reply>, Failure> {
 
 async fn put(desk: &Desk, name: &str, lease: &Value) -> Result<Reply, Failure> {
     let path = format!("{LEASES}/{name}");
-    desk.api.exchange(Method::PUT, &path, body(JSON, lease)).await
+    desk.api
+        .exchange(Method::PUT, &path, Some(body(JSON, lease)))
+        .await
 }
 
 /// The Lease with us as its holder, over the one that was found.

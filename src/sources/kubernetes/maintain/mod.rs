@@ -83,7 +83,7 @@ impl Executor {
             pool_label,
         });
         let (writes, queue) = mpsc::unbounded_channel();
-        let writer = Writer::new(desk.clone(), answers.clone(), lock::RENEWAL).run(queue);
+        let work = Writer::new(desk.clone(), answers.clone(), lock::RENEWAL).run(queue);
         Self {
             desk,
             reboot_command: options.reboot_command.map(Arc::from),
@@ -91,7 +91,7 @@ impl Executor {
             output,
             places: Arc::new(Semaphore::new(EVICTIONS)),
             writes,
-            writer: AbortOnDropHandle::new(tokio::spawn(writer)),
+            writer: AbortOnDropHandle::new(tokio::spawn(work)),
             tasks: JoinSet::new(),
         }
     }

@@ -45,24 +45,22 @@ pub async fn cordon(desk: &Desk, record: &Record) -> Written {
     change(desk, |node| {
         is_of(desk, node, record)?;
         let owner = node.owner(&desk.identity.id);
-        match &owner {
-            Owner::Other(by) if !desk.take_over => {
-                return Err(WriteError::Refused(format!(
-                    "node {} is being worked on by {by}: go on with it with --resume, end it with --abandon, or take it over \
-                     with --take-over",
-                    desk.node
-                )));
-            }
-            // The answer to our own cordon was lost.
-            Owner::Ours => {}
-            Owner::Nobody | Owner::Other(_) if node.spec.unschedulable != record.was_cordoned => {
-                let what = if record.was_cordoned { "uncordoned" } else { "cordoned" };
-                return Err(WriteError::Refused(format!(
-                    "somebody {what} node {} since the preflight: nothing was changed, start again",
-                    desk.node
-                )));
-            }
-            Owner::Nobody | Owner::Other(_) => {}
+        if let Owner::Other(by) = &owner
+            && !desk.take_over
+        {
+            return Err(WriteError::Refused(format!(
+                "node {} is being worked on by {by}: go on with it with --resume, end it with --abandon, or take it over \
+                 with --take-over",
+                desk.node
+            )));
+        }
+        // When it is ours already, the answer to our own cordon was lost.
+        if owner != Owner::Ours && node.spec.unschedulable != record.was_cordoned {
+            let what = if record.was_cordoned { "uncordoned" } else { "cordoned" };
+            return Err(WriteError::Refused(format!(
+                "somebody {what} node {} since the preflight: nothing was changed, start again",
+                desk.node
+            )));
         }
         let mut patch = annotation(record)?;
         if !record.was_cordoned {
@@ -181,12 +179,12 @@ async fn change(desk: &Desk, decide: impl Fn(&SeenNode<'_>) -> Decision) -> Writ
             )));
         };
         let node: SeenNode<'_> = seen.json().map_err(|failure| write_error(&failure, &reading))?;
-        let Some(mut patch) = decide(&node)? else {
+        let Some(mut wanted) = decide(&node)? else {
             return Ok(());
         };
-        patch["metadata"]["uid"] = (*node.metadata.uid).into();
-        patch["metadata"]["resourceVersion"] = (*node.metadata.resource_version).into();
-        let sent = body(MERGE_PATCH, &patch);
+        wanted["metadata"]["uid"] = (*node.metadata.uid).into();
+        wanted["metadata"]["resourceVersion"] = (*node.metadata.resource_version).into();
+        let sent = Some(body(MERGE_PATCH, &wanted));
         let reply = desk.api.exchange(Method::PATCH, &path, sent).await;
         let reply = reply.map_err(|failure| write_error(&failure, &writing))?;
         if reply.code == 409 {

@@ -42,13 +42,13 @@ pub struct SeenMeta<'a> {
     /// Labels.
     pub labels: Pairs<'a>,
     annotations: Option<Annotations>,
-    managed_fields: List<Manager<'a>>,
+    managed_fields: List<ManagedBy<'a>>,
 }
 
 /// An entry of `managedFields`: who set which fields, and when.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Manager<'a> {
+struct ManagedBy<'a> {
     #[serde(borrow)]
     manager: Text<'a>,
     time: Text<'a>,
@@ -118,7 +118,7 @@ impl SeenNode<'_> {
 
     /// When the record was last written: by the server's word, else when the maintenance was started.
     pub fn record_written(&self) -> Option<Timestamp> {
-        let writes_it = |entry: &&Manager<'_>| {
+        let writes_it = |entry: &&ManagedBy<'_>| {
             let metadata = entry
                 .fields_v1
                 .as_ref()
@@ -133,7 +133,7 @@ impl SeenNode<'_> {
 
     /// Who set `spec.unschedulable`, by the server's word.
     pub fn cordoned_by(&self) -> impl Iterator<Item = &str> {
-        let sets_it = |entry: &&Manager<'_>| {
+        let sets_it = |entry: &&ManagedBy<'_>| {
             let spec = entry.fields_v1.as_ref().and_then(|fields| fields.spec.as_ref());
             spec.is_some_and(|spec| spec.unschedulable.is_some())
         };

@@ -83,7 +83,7 @@ impl Scene {
         });
         let api = self.api();
         let created = api
-            .exchange(Method::POST, BUDGETS, body(JSON, &budget))
+            .exchange(Method::POST, BUDGETS, Some(body(JSON, &budget)))
             .await
             .unwrap();
         assert_eq!(created.code, 201);

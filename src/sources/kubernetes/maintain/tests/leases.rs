@@ -90,7 +90,10 @@ async fn a_stale_lease_is_shown_with_its_owner_and_taken_over_knowingly() {
             "renewTime": "2026-01-01T00:00:00.000000Z", "leaseTransitions": 4},
     });
     let all = LEASE.strip_suffix("/drainboard-linux").unwrap();
-    let created = scene.api.exchange(Method::POST, all, body(JSON, &stale)).await;
+    let created = scene
+        .api
+        .exchange(Method::POST, all, Some(body(JSON, &stale)))
+        .await;
     created.unwrap().json::<Value>().unwrap();
     let (by, age) = held(scene.operator(alice()).await.does(Effect::Lock).await);
     assert_eq!(by, "carol@host (m-9, k8s-lab-node-2)");

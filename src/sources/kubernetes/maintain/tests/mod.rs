@@ -124,7 +124,7 @@ impl Scene {
     /// A merge patch of a node by another program.
     async fn patch(&self, node: &str, manager: &str, change: &Value) {
         let path = format!("/api/v1/nodes/{node}?fieldManager={manager}");
-        let body = super::ask::body(super::ask::MERGE_PATCH, change);
+        let body = Some(super::ask::body(super::ask::MERGE_PATCH, change));
         let reply = self.api.exchange(Method::PATCH, &path, body).await.unwrap();
         reply.json::<Value>().unwrap();
     }
