@@ -33,7 +33,7 @@ pub async fn ask(api: &ApiServer, needed: Vec<Access>) -> Vec<(Access, Known<boo
 
 async fn is_allowed(api: &ApiServer, access: &Access) -> Known<bool> {
     let reply = api
-        .exchange(Method::POST, REVIEWS, body(JSON, &review(access)))
+        .exchange(Method::POST, REVIEWS, Some(body(JSON, &review(access))))
         .await;
     reply
         .and_then(|reply| Ok(reply.json::<Review>()?.status.allowed))
