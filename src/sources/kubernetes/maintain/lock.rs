@@ -91,18 +91,12 @@ fn dns_safe(text: &str) -> String {
     safe.trim_matches(['-', '.']).to_owned()
 }
 
-/// Takes the Lease of the node's pool, and gives its name.
+/// The name of the Lease of the node's pool, unless a record on another of its nodes says that that one is being worked
+/// on.
 ///
 /// # Errors
-/// Another maintenance has it, or another node of the pool is being worked on; or it could not be asked.
-pub async fn lock(desk: &Desk) -> Result<String, LockError> {
-    let lease = free_pool(desk).await?;
-    take(desk, &lease, desk.take_over).await?;
-    Ok(lease)
-}
-
-/// The Lease of the pool, unless a record on another of its nodes says that that one is being worked on.
-async fn free_pool(desk: &Desk) -> Result<String, LockError> {
+/// It is, the node is not there, or the nodes could not be listed.
+pub async fn free_pool(desk: &Desk) -> Result<String, LockError> {
     let asked = asked("list", "nodes");
     let failed = |failure: Failure| lock_error(&failure, &asked);
     let mut pool = None;
@@ -142,7 +136,7 @@ fn held(by: String, since: Option<Timestamp>) -> LockError {
 /// Takes or renews the Lease: when nobody has it, when this maintenance has it, or knowingly from somebody else.
 ///
 /// # Errors
-/// As [`lock`].
+/// Another maintenance has it, or it could not be asked.
 pub async fn take(desk: &Desk, name: &str, take_over: bool) -> Result<(), LockError> {
     let failed = |verb: &'static str| {
         let asked = asked(verb, title(name));

@@ -38,8 +38,10 @@ pub enum Write {
 pub struct Writer {
     desk: Arc<Desk>,
     answers: mpsc::UnboundedSender<Answer>,
-    /// The Lease that is held, and when it is renewed.
-    held: Option<(String, Instant)>,
+    /// The Lease that was asked for: even if that was never answered, it may be ours.
+    lease: Option<String>,
+    /// When it is renewed; `None` as long as it is not known to be ours.
+    renew_at: Option<Instant>,
     /// Pause between two renewals.
     renewal: Duration,
 }
@@ -50,7 +52,8 @@ impl Writer {
         Self {
             desk,
             answers,
-            held: None,
+            lease: None,
+            renew_at: None,
             renewal,
         }
     }
@@ -58,7 +61,7 @@ impl Writer {
     /// Works until nobody can ask any more.
     pub async fn run(mut self, mut queue: mpsc::UnboundedReceiver<Write>) {
         loop {
-            let renewal = self.held.as_ref().map(|(_, at)| *at);
+            let renewal = self.renew_at;
             tokio::select! {
                 biased;
                 write = queue.recv() => match write {
@@ -81,7 +84,8 @@ impl Writer {
             }
             Write::Clear => Answer::Cleared(self.clear().await),
             Write::Unlock => {
-                if let Some((lease, _)) = self.held.take()
+                self.renew_at = None;
+                if let Some(lease) = self.lease.take()
                     && let Err(problem) = lock::give_back(&desk, &lease).await
                 {
                     tracing::warn!(?problem, "the Lease of a pool was not given back");
@@ -98,27 +102,28 @@ impl Writer {
     }
 
     async fn lock(&mut self) -> Result<(), LockError> {
-        let lease = lock::lock(&self.desk).await?;
-        self.held = Some((lease, Instant::now() + self.renewal));
+        let lease = lock::free_pool(&self.desk).await?;
+        self.lease = Some(lease.clone());
+        lock::take(&self.desk, &lease, self.desk.take_over).await?;
+        self.renew_at = Some(Instant::now() + self.renewal);
         Ok(())
     }
 
     async fn clear(&mut self) -> Result<(), WriteError> {
         let of_node = node::clear(&self.desk).await?;
-        let held = self.held.as_ref().map(|(lease, _)| lease.clone());
         // A maintenance that was resumed may find the Lease of its first run.
-        if let Some(lease) = held.or(of_node) {
+        if let Some(lease) = self.lease.clone().or(of_node) {
             lock::give_back(&self.desk, &lease).await?;
         }
-        self.held = None;
+        self.lease = None;
+        self.renew_at = None;
         Ok(())
     }
 
     async fn renew(&mut self) {
-        let Some((lease, _)) = self.held.take() else {
-            return;
-        };
-        match lock::take(&self.desk, &lease, false).await {
+        self.renew_at = None;
+        let Some(lease) = &self.lease else { return };
+        match lock::take(&self.desk, lease, false).await {
             Err(problem @ LockError::Held { .. }) => {
                 tracing::warn!(?problem, "somebody took the Lease of the pool over");
                 return;
@@ -127,6 +132,6 @@ impl Writer {
             Err(problem) => tracing::warn!(?problem, "the Lease of the pool was not renewed"),
             Ok(()) => {}
         }
-        self.held = Some((lease, Instant::now() + self.renewal));
+        self.renew_at = Some(Instant::now() + self.renewal);
     }
 }
