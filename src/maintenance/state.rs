@@ -88,8 +88,8 @@ pub struct Leaving {
     pub(super) budgets: Vec<DisruptionBudget>,
     /// When these last changed.
     pub(super) budgets_changed: Option<Timestamp>,
-    /// When it was first heard of: an older list does not prove that it is gone.
-    pub(super) seen_at: Timestamp,
+    /// How many lists had been asked for when it was first heard of: none of these proves that it is gone.
+    pub(super) lists_before: u32,
     /// A watch has told of it, so that the watch may also tell that it is gone.
     pub(super) observed: bool,
 }
@@ -226,6 +226,8 @@ pub(super) struct Flight {
     pub locked: bool,
     /// A list of pods is under way since.
     pub listing: Option<Timestamp>,
+    /// How many lists were asked for.
+    pub lists: u32,
     /// When the pods are listed again.
     pub list_at: Option<Timestamp>,
     /// An observation looked as if the node were not ours any more.
@@ -255,7 +257,7 @@ pub(super) struct Flight {
     /// Network containers that only a watch showed under a boot id that is over: either they ran then, or the watch of
     /// the node was later than that of the pods. With the time since when they run under the new boot id.
     pub suspects: BTreeMap<Name, Option<Timestamp>>,
-    /// Boot ids that only a watch showed, while a new one was known already.
+    /// Boot ids that only a watch showed so far.
     pub unconfirmed: BTreeMap<Name, Unconfirmed>,
     /// The annotation of this maintenance was seen on the node.
     pub annotation_seen: bool,

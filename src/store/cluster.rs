@@ -131,11 +131,16 @@ impl Cluster {
             self.index_addresses();
         }
         if effect.visible {
-            self.newest_revisions = self
+            let newest: NewestRevisions = self
                 .nodes
                 .iter()
                 .filter_map(|node| windows_version(node.row))
                 .collect();
+            if newest != self.newest_revisions {
+                // By how much a node is behind hangs on the others.
+                orders.updates.all_changed();
+                self.newest_revisions = newest;
+            }
         }
         effect
     }

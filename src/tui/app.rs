@@ -198,9 +198,7 @@ fn quit(ui: &mut Ui) -> Vec<Effect> {
         return vec![Effect::Quit];
     };
     ui.leaving = true;
-    let text = format!(
-        "{node} is being worked on: q once more leaves it as it is now, `drainboard maintain {node} --resume` goes on"
-    );
+    let text = format!("q again leaves; `drainboard maintain {node} --resume` goes on");
     say(ui, Role::Warn, text);
     Vec::new()
 }

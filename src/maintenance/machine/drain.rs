@@ -22,6 +22,7 @@ impl Turn<'_> {
 
     pub(super) fn list(&mut self) {
         self.state.flight.listing = Some(self.at);
+        self.state.flight.lists += 1;
         self.state.flight.list_at = None;
         if self.state.flight.doubt == Doubt::Raised {
             self.state.flight.doubt = Doubt::Asked;
@@ -54,33 +55,38 @@ impl Turn<'_> {
             }
         };
         flight.trouble = None;
-        if !self.looked_at(fresh.node.as_ref()) {
-            return;
-        }
-        let drained = self.state.flight.drained;
-        if self.state.step == Step::Drain && !drained {
-            return self.fold_list(&fresh, asked);
-        }
         let observation = Observation {
             node: fresh.node,
             pods: fresh.pods,
             ..Observation::default()
         };
-        if drained {
-            self.boot(&observation, true);
-        } else if self.state.step <= Step::Uncordon {
-            self.observed_restart(&observation, true);
+        if !self.looked_at(observation.node.as_ref()) {
+            return self.remember_network(&observation);
+        }
+        match self.state.step {
+            Step::Drain if self.state.flight.drained => {
+                self.boot(&observation, true);
+            }
+            Step::Drain => self.fold_list(&observation, asked),
+            Step::Restart | Step::Revision | Step::Network | Step::Uncordon => {
+                self.observed_restart(&observation, true);
+            }
+            Step::Preflight | Step::Cordon | Step::PodsBack | Step::Over => {}
         }
     }
 
-    fn fold_list(&mut self, fresh: &Fresh, asked: Timestamp) {
+    fn fold_list(&mut self, fresh: &Observation, asked: Timestamp) {
         let relist = self.at + RELIST;
         self.state.flight.list_at.get_or_insert(relist);
         self.account_for_earlier_evictions(&fresh.pods);
         self.fold_pods(&fresh.pods, Some(asked));
         let left = self.still_there();
         let mut open = self.state.leaving.values().filter(|pod| pod.is_there());
-        if left.is_empty() {
+        let lists = self.state.flight.lists;
+        if left.is_empty() && self.state.leaving.values().any(|pod| pod.lists_before >= lists) {
+            // A pod was heard of after this list was asked for, and the watch that told of it may have gone back.
+            self.hurry_list();
+        } else if left.is_empty() {
             self.drained(fresh);
         } else if open.all(|pod| matches!(pod.status, LeavingStatus::Refused(_))) {
             let reason = format!("pods that may not be evicted are left: {left}; the node stays cordoned");
@@ -131,7 +137,7 @@ impl Turn<'_> {
     }
 
     /// A fresh list has nothing left to evict. What was seen of the node just now is what the restart is measured at.
-    fn drained(&mut self, fresh: &Fresh) {
+    fn drained(&mut self, fresh: &Observation) {
         let (Some(node), Some(record)) = (&fresh.node, &mut self.state.record) else {
             return;
         };

@@ -57,8 +57,9 @@ impl Turn<'_> {
             }
         }
         let there = |uid: &Name| pods.iter().any(|pod| pod.uid == *uid);
+        let lists = self.state.flight.lists;
         let proves = |leaving: &Leaving| match asked {
-            Some(asked) => leaving.seen_at <= asked,
+            Some(_) => leaving.lists_before < lists,
             None => leaving.observed,
         };
         let gone: Vec<Name> = self
@@ -82,6 +83,7 @@ impl Turn<'_> {
     ) {
         let (at, earliest) = (self.at, self.earliest(&pod.uid));
         let first_sent = self.state.flight.told.evicting_since(&pod.uid);
+        let lists_before = self.state.flight.lists;
         let entry = self.state.leaving.entry(pod.uid.clone());
         let leaving = entry.or_insert_with(|| Leaving {
             pod: PodRef::of(pod),
@@ -95,7 +97,7 @@ impl Turn<'_> {
             budgets: Vec::new(),
             budgets_changed: None,
             observed: false,
-            seen_at: at,
+            lists_before,
         });
         leaving.observed |= asked.is_none();
         if !leaving.is_there() && asked.is_none() {

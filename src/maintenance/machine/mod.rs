@@ -220,12 +220,11 @@ impl<'a> Turn<'a> {
 
     fn observed(&mut self, observation: &Observation) {
         let flight = &self.state.flight;
-        if self.state.step <= Step::Cordon
-            || flight.abandoned
-            || flight.clearing
-            || !self.still_ours(observation)
-        {
+        if self.state.step <= Step::Cordon || flight.abandoned || flight.clearing {
             return;
+        }
+        if !self.still_ours(observation) {
+            return self.remember_network(observation);
         }
         match self.state.step {
             Step::Drain => self.observed_drain(observation),

@@ -3,7 +3,6 @@
 use super::{Turn, ready};
 use crate::domain::Name;
 use crate::domain::node::{ConditionStatus, Node};
-use crate::maintenance::effect::Fresh;
 use crate::maintenance::event::{Ending, Happening};
 use crate::maintenance::network;
 use crate::maintenance::observation::Observation;
@@ -45,7 +44,7 @@ impl Turn<'_> {
     }
 
     /// Network containers as a list showed them before it showed the node still in the boot that has to change.
-    pub(super) fn prove_network(&mut self, fresh: &Fresh) {
+    pub(super) fn prove_network(&mut self, fresh: &Observation) {
         let selector = self.state.options.network_selector.as_ref();
         let (ids, owners) = network::seen(fresh.pods.iter(), selector);
         self.state.flight.suspects.retain(|id, _| !ids.contains(id));

@@ -20,6 +20,7 @@ impl Turn<'_> {
             return self.finish_without_restart();
         }
         let (boot_id, started) = (record.boot_id.clone(), record.reboot_started);
+        let restarted = record.new_boot_id.is_some();
         let command = self.state.options.reboot_command.is_some();
         let note = if started && command {
             " (the reboot command was started before this run and is not started again by itself)"
@@ -28,6 +29,9 @@ impl Turn<'_> {
         };
         self.wait_for(format!("a boot id other than {boot_id}{note}"));
         self.tell(Happening::AwaitingReboot { boot_id });
+        if restarted {
+            return self.hurry_list();
+        }
         if command && self.state.options.yes && !started {
             self.run_reboot_command();
         }
@@ -92,22 +96,24 @@ impl Turn<'_> {
     /// In the steps from the restart to the uncordon: which boot is this, and do the gates hold?
     pub(super) fn observed_restart(&mut self, observation: &Observation, fresh: bool) {
         let Some(node) = &observation.node else { return };
-        match self.boot(observation, fresh) {
+        let boot = self.boot(observation, fresh);
+        match boot {
+            Boot::Over => {}
             Boot::Unknown(what) => {
                 if self.state.step >= Step::Network && !self.skips_restart() {
                     self.wait_for(what);
                     self.back_to_network();
                 }
             }
-            Boot::Over => {}
-            Boot::New => {
+            Boot::Restarted | Boot::New => {
                 if self.state.boot_id.as_ref() != Some(&node.boot_id) {
                     self.restarted(node);
                 }
                 if self.state.step == Step::Revision && self.state.question.is_none() {
                     self.check_revision(node);
                 }
-                if matches!(self.state.step, Step::Network | Step::Uncordon) {
+                let gate = matches!(self.state.step, Step::Network | Step::Uncordon);
+                if gate && matches!(boot, Boot::New) {
                     self.check_network(node, observation);
                 }
             }

@@ -129,7 +129,12 @@ impl<'a> Column<UpdateRow<'a>> for UpdateColumn {
         let (id, title, align, width, priority, units, doc): HeadParts = match self {
             Self::Name | Self::State | Self::Os | Self::Build | Self::Version | Self::Boot => {
                 let column = self.of_nodes().unwrap_or(NodeColumn::Name);
-                return Column::<NodeRow<'a>>::head(column);
+                let mut head = Column::<NodeRow<'a>>::head(column);
+                if self == Self::State {
+                    // Room for the mark of a maintenance.
+                    head.width.0 = 15;
+                }
+                return head;
             }
             Self::Revision => (
                 "revision",
@@ -153,7 +158,7 @@ impl<'a> Column<UpdateRow<'a>> for UpdateColumn {
                 "cordoned",
                 "CORDONED",
                 Left,
-                (8, 36),
+                (10, 36),
                 200,
                 &[],
                 "Who cordoned the node, and how long ago at least",
@@ -162,7 +167,7 @@ impl<'a> Column<UpdateRow<'a>> for UpdateColumn {
                 "maintenance",
                 "MAINTENANCE",
                 Left,
-                (11, 60),
+                (17, 60),
                 240,
                 &[],
                 "The maintenance under way: what for, where it is, who began it, how long ago",

@@ -180,6 +180,12 @@ impl Work {
         work
     }
 
+    /// The record stands on the node, as it was written last.
+    fn annotated(&mut self) {
+        let record = self.state().record.as_ref();
+        self.node.maintenance = record.map(|record| serde_json::to_string(record).unwrap().into());
+    }
+
     fn cordoned(&mut self) -> &mut Self {
         self.node.unschedulable = true;
         self.answered(Answer::Cordoned(Ok(())))
@@ -196,7 +202,7 @@ impl Work {
             work.evicted(&pod.name, Eviction::Accepted);
         }
         work.pods.retain(is_network);
-        work.after(21).listed();
+        work.after(21).hear(Heard::Tick).listed();
         work.answered(Answer::Saved(Ok(())));
         work
     }
@@ -268,6 +274,7 @@ impl Work {
     }
 
     pub fn listed(&mut self) -> &mut Self {
+        self.annotated();
         let fresh = Fresh {
             node: Some(self.node.clone()),
             pods: self.pods.clone(),
@@ -284,6 +291,7 @@ impl Work {
 
     /// What the watches tell now, changed by `change`.
     pub fn observed(&mut self, change: impl FnOnce(&mut Observation)) -> &mut Self {
+        self.annotated();
         let mut observation = Observation {
             node: Some(self.node.clone()),
             pods: self.pods.clone(),

@@ -3,7 +3,7 @@
 use super::cluster::*;
 use super::pages::shown;
 use super::work::Work;
-use crate::domain::node::{ConditionStatus, Node};
+use crate::domain::node::ConditionStatus;
 use crate::domain::object::Change;
 use crate::domain::reading::Source;
 use crate::maintenance::effect::{Answer, Eviction, LockError, WriteError};
@@ -71,7 +71,7 @@ fn a_drain_with_a_blocked_pod() {
     );
     work.evicted("g9wrq", Eviction::Throttled { retry_after: None });
     work.pods.retain(|pod| !pod.name.ends_with("dkp9z"));
-    work.after(7).listed();
+    work.after(11).hear(Heard::Tick).listed();
     insta::assert_snapshot!(page(&work));
 }
 
@@ -246,12 +246,8 @@ fn an_ending_says_why_and_how_to_go_on() {
     says(&page, "✖ Cordon");
 
     let mut work = Work::restarting();
-    work.observed(|observation| {
-        observation.node = observation.node.take().map(|node| Node {
-            uid: "another".into(),
-            ..node
-        });
-    });
+    work.node.uid = "another".into();
+    work.observed(|_| {}).listed();
     let page = words(&work, &told(&work), now());
     says(
         &page,
@@ -264,7 +260,10 @@ fn an_ending_says_why_and_how_to_go_on() {
     work.hear(Heard::Operator(Command::Abandon));
     work.answered(Answer::Cleared(Ok(())));
     let page = words(&work, &told(&work), now());
-    says(&page, "✖ ended: abandoned: the node stays cordoned and drained");
+    says(
+        &page,
+        "✖ ended: abandoned: node k8s-lab-win-1 stays cordoned and drained",
+    );
     says_not(&page, "--resume");
 }
 

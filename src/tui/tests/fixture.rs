@@ -6,7 +6,7 @@ use crate::domain::{Name, Timestamp};
 use crate::maintenance::state::State;
 use crate::sources::event::{DetailKey, Problem, SourceEvent, WatchState, Watched};
 use crate::store::Standing;
-use crate::store::tests::cluster::Told;
+use crate::store::tests::cluster::{Told, now as told_at};
 use crate::store::view::{
     Align, Body, ColumnHead, Counts, Direction, HeaderView, Line, OsScope, Page, Role, Row, RowKey, Section,
     Series, SourceBadge, Span, TableKind, TableQuery, TableWindow,
@@ -351,13 +351,13 @@ fn heads(kind: TableKind, query: &TableQuery) -> Vec<ColumnHead> {
         ],
         TableKind::Updates => vec![
             head("name", "NAME", Align::Left, 14, 40, 100),
-            head("state", "STATE", Align::Left, 8, 24, 90),
+            head("state", "STATE", Align::Left, 15, 24, 90),
             head("build", "BUILD", Align::Left, 5, 5, 40),
             head("revision", "REVISION", Align::Right, 8, 8, 50),
             head("behind", "BEHIND", Align::Left, 6, 10, 80),
             head("boot", "BOOT", Align::Left, 8, 14, 60),
-            head("cordoned", "CORDONED", Align::Left, 8, 36, 70),
-            head("maintenance", "MAINTENANCE", Align::Left, 11, 60, 85),
+            head("cordoned", "CORDONED", Align::Left, 10, 36, 70),
+            head("maintenance", "MAINTENANCE", Align::Left, 17, 60, 85),
         ],
     }
 }
@@ -494,12 +494,12 @@ impl Views for Cluster {
             .cloned()
     }
 
-    fn workflow(&self, state: &State, now: Timestamp) -> Page {
-        Told::article().store.workflow_page(state, now)
+    fn workflow(&self, state: &State, _: Timestamp) -> Page {
+        Told::article().store.workflow_page(state, told_at())
     }
 
-    fn commands(&self, state: &State, now: Timestamp) -> Vec<&'static str> {
-        Told::article().store.workflow_commands(state, now)
+    fn commands(&self, state: &State, _: Timestamp) -> Vec<&'static str> {
+        Told::article().store.workflow_commands(state, told_at())
     }
 
     fn yaml(&self, _: &DetailKey) -> Option<Result<&str, &str>> {

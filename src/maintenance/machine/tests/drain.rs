@@ -1,7 +1,8 @@
 //! Evictions: budgets, throttling, replaced and stuck pods.
 
+use super::executor::blocked;
 use super::objects::{app, budget, daemon, name};
-use super::world::{World, blocked, headless};
+use super::world::{World, headless};
 use crate::domain::node::ConditionStatus;
 use crate::domain::pod::Phase;
 use crate::maintenance::effect::{Effect, Eviction};
@@ -324,6 +325,7 @@ fn no_grace_is_sent_unless_asked_for() {
 #[test]
 fn the_list_is_made_again_in_case_the_watch_has_died() {
     let mut world = answered(Eviction::Accepted);
+    world.answer_all();
     // It goes, and no watch tells.
     world.pods.retain(|pod| &*pod.name != "hello-win-1");
     world.wait(10_000);
@@ -334,9 +336,8 @@ fn the_list_is_made_again_in_case_the_watch_has_died() {
 #[test]
 fn a_drained_save_that_is_lost_is_made_again() {
     let mut world = answered(Eviction::Gone);
-    let list = world.index(|effect| *effect == Effect::ListPods).unwrap();
     world.pods.retain(|pod| &*pod.name != "hello-win-1");
-    world.answer(list);
+    world.answer_all_but(|effect| matches!(effect, Effect::Save(_)));
     for performed in [false, true] {
         let save = world.index(|effect| matches!(effect, Effect::Save(_))).unwrap();
         world.lose(save, performed);

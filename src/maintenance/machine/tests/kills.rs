@@ -45,7 +45,7 @@ fn killed_at(nth: usize, performed: bool, options: Options) -> Option<World> {
     let mut world = World::small(options);
     let mut inputs = 0;
     for _ in 0..4000 {
-        let more = world.pending.first().is_some();
+        let more = !world.pending.is_empty();
         if inputs == nth {
             if performed {
                 (0..world.pending.len())

@@ -1,12 +1,15 @@
 //! The machine in a simulated cluster.
 
 mod abandon;
+mod cluster;
 mod drain;
+mod executor;
 mod fuzz;
 mod interference;
 mod kills;
 mod objects;
 mod oracle;
+mod outcome;
 mod reports;
 mod restart;
 mod session;

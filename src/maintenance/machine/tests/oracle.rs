@@ -215,25 +215,25 @@ impl Oracle {
         }
         assert!(any || state.options.no_network_gate, "no network pods");
     }
+}
 
-    /// Nothing waits for ever, and nothing turns in circles.
-    pub fn wakes(&self, state: &State, at: Timestamp, pending: &[Pending]) {
-        let wake = next_wake(state);
-        if state.step == Step::Over {
-            assert_eq!(wake, None);
-            return;
-        }
-        assert!(
-            wake.is_none_or(|wake| wake > at),
-            "turns in circles at {:?}",
-            state.step
-        );
-        let answers = pending.iter().any(|one| one.effect != Effect::Unlock);
-        assert!(
-            wake.is_some() || answers || state.question.is_some(),
-            "nothing wakes it: {:?}, waiting for {}",
-            state.step,
-            state.waiting_for
-        );
+/// Nothing waits for ever, and nothing turns in circles.
+pub fn wakes(state: &State, at: Timestamp, pending: &[Pending]) {
+    let wake = next_wake(state);
+    if state.step == Step::Over {
+        assert_eq!(wake, None);
+        return;
     }
+    assert!(
+        wake.is_none_or(|wake| wake > at),
+        "turns in circles at {:?}",
+        state.step
+    );
+    let answers = pending.iter().any(|one| one.effect != Effect::Unlock);
+    assert!(
+        wake.is_some() || answers || state.question.is_some(),
+        "nothing wakes it: {:?}, waiting for {}",
+        state.step,
+        state.waiting_for
+    );
 }

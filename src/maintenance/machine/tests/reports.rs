@@ -17,7 +17,7 @@ fn after_the_boot() -> World {
     world.answer_all();
     world.coming.clear();
     world.boot();
-    world.observe();
+    world.look();
     world
 }
 
@@ -57,7 +57,7 @@ fn a_pod_whose_probes_hang_is_offered_for_recreation() {
     assert_eq!(world.evictions_of("hello-win-11").len(), 1);
 }
 
-/// calico#6974: Terminating for days, FailedKillPod with hcnDeleteNamespace.
+/// calico#6974: Terminating for days, `FailedKillPod` with hcnDeleteNamespace.
 #[test]
 fn stuck_pods_need_a_restart_of_the_node() {
     let mut world = World::small(Options {
@@ -107,7 +107,7 @@ fn network_pods_that_restart_before_the_boot_prove_nothing() {
     world.observe();
     world.answer_all();
     world.boot();
-    world.observe();
+    world.look();
     assert!(
         world.state.waiting_for.contains("0 of 2 containers new"),
         "{}",
@@ -130,7 +130,7 @@ fn a_node_that_stays_away_is_looked_at_on_its_console() {
     assert!(reason.contains("look at its console"), "{reason}");
 }
 
-/// azure-container-networking#283: the HNS network is missing, the node stays NotReady under its new boot id.
+/// azure-container-networking#283: the HNS network is missing, the node stays not ready under its new boot id.
 #[test]
 fn a_node_that_is_back_but_not_ready_stays_cordoned() {
     let mut world = after_the_boot();

@@ -129,7 +129,7 @@ fn the_same_revision_is_asked_about_and_the_time_of_the_decision_is_not_the_node
     let mut world = awaiting(attended());
     world.next_kernel = OLD;
     world.boot();
-    world.observe();
+    world.look();
     assert_eq!(world.state.question, Some(Question::SameRevision));
     world.wait(3 * 60 * 60 * 1000);
     world.press(Command::AcceptSameRevision);
@@ -144,7 +144,7 @@ fn the_same_revision_ends_it_headless_unless_accepted() {
     let mut world = awaiting(headless());
     world.next_kernel = OLD;
     world.boot();
-    world.observe();
+    world.look();
     assert_eq!(world.ending().0, Ending::NotUpdated);
     assert!(world.node().unschedulable && world.ending().1.contains("--accept-same-revision"));
 
@@ -162,11 +162,10 @@ fn a_second_boot_answers_the_question_about_the_first() {
     let mut world = awaiting(attended());
     world.next_kernel = OLD;
     world.boot();
-    world.observe();
+    world.look();
     world.next_kernel = super::world::NEW;
     world.boot();
-    world.observe();
-    world.answer_all();
+    world.look();
     assert_eq!((world.state.question, world.state.step), (None, Step::Network));
 }
 
@@ -175,11 +174,10 @@ fn an_older_boot_that_a_late_watch_shows_is_not_another_restart() {
     let mut world = awaiting(headless());
     let before = world.observation();
     world.boot();
-    world.observe();
+    world.look();
     let first = world.observation();
     world.boot();
-    world.observe();
-    world.answer_all();
+    world.look();
     world.show(first);
     world.show(before);
     assert_eq!(
@@ -195,8 +193,7 @@ fn a_boot_that_a_late_watch_shows_after_the_next_one_is_not_believed() {
     world.boot();
     let missed = world.observation();
     world.boot();
-    world.observe();
-    world.answer_all();
+    world.look();
     world.show(missed);
     assert!(
         world.index(|effect| *effect == Effect::ListPods).is_some(),
@@ -215,14 +212,12 @@ fn after_a_second_boot_the_containers_of_the_first_are_old_even_for_another_run(
     world.boot();
     world.network_starts("12");
     world.pod("kube-proxy-windows-x").containers[0].ready = false;
-    world.observe();
-    world.answer_all();
+    world.look();
     // While the program is down, the node restarts once more, and still shows the containers of the boot before.
     world.boot();
     world.network_pods_ready();
     world.kill();
-    world.observe();
-    world.answer_all();
+    world.look();
     assert_eq!(world.state.step, Step::Network);
     world.network_starts("13");
     world.live_until(World::is_over);
@@ -233,7 +228,7 @@ fn after_a_second_boot_the_containers_of_the_first_are_old_even_for_another_run(
 fn network_pods_that_come_late_are_waited_for_by_name() {
     let mut world = awaiting(headless());
     world.boot();
-    world.observe();
+    world.look();
     let waiting = world.state.waiting_for.clone();
     assert!(
         waiting.contains("calico-system/calico-node-windows-x (0 of 2 containers new and ready)"),
@@ -258,7 +253,7 @@ fn a_network_pod_that_is_missing_or_leaving_is_waited_for() {
     world.network_starts("12");
     let calico = world.pod("calico-node-windows-x").clone();
     world.pods.retain(|pod| pod.uid != calico.uid);
-    world.observe();
+    world.look();
     assert!(
         world.state.waiting_for.contains("calico-node-windows (no pod)"),
         "{}",
@@ -278,7 +273,7 @@ fn a_node_without_network_pods_needs_a_word_of_the_operator() {
         world.live_until(|world| world.told("awaiting_reboot"));
         world.coming.clear();
         world.boot();
-        world.observe();
+        world.look();
         world
     };
     let world = nothing(headless());
@@ -298,7 +293,7 @@ fn a_node_that_is_not_ready_is_waited_for() {
     world.boot();
     world.network_starts("12");
     world.ready(ConditionStatus::False);
-    world.observe();
+    world.look();
     assert_eq!(world.state.waiting_for, "the node to be Ready");
     world.ready(ConditionStatus::True);
     world.observe();
@@ -310,7 +305,7 @@ fn no_version_is_no_revision_yet() {
     let mut world = awaiting(headless());
     world.next_kernel = "";
     world.boot();
-    world.observe();
+    world.look();
     assert_eq!(world.state.step, Step::Revision);
     world.node().kernel_version = name(super::world::NEW);
     world.observe();
@@ -324,7 +319,7 @@ fn containers_that_the_watch_of_the_pods_showed_before_the_boot_are_believed_aft
     world.network_starts("12");
     world.observe();
     world.boot();
-    world.observe();
+    world.look();
     assert!(world.state.waiting_for.contains("0 of 2 containers new"));
     world.live_until(World::is_over);
     assert_eq!(world.ending().0, Ending::Done);

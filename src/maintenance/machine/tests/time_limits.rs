@@ -88,7 +88,7 @@ fn the_network_after_the_boot() {
     world.live_to(Step::Restart);
     world.coming.clear();
     world.boot();
-    world.observe();
+    world.look();
     world.wait(31 * 60 * 1000);
     ended(&world, &["calico-node-windows", "stays cordoned"]);
 }

@@ -1,7 +1,8 @@
 //! Back to work: the uncordon and the pods.
 
+use super::executor::blocked;
 use super::objects::{app, budget, daemon, name};
-use super::world::{World, blocked, headless};
+use super::world::{World, headless};
 use crate::domain::node::ConditionStatus;
 use crate::maintenance::effect::{Effect, Eviction};
 use crate::maintenance::event::{Ending, Happening};

@@ -1,20 +1,19 @@
 //! A small cluster with one node, and a maintenance of it. Nothing happens by itself: the test says what comes next, or
 //! lets [`World::live`] do what a friendly cluster would.
 
-use super::objects::{self, NODE, app, condition, daemon};
-use super::oracle::Oracle;
-use crate::domain::node::{ConditionStatus, Node};
+use super::objects::{self, NODE, app, daemon};
+use super::oracle::{self, Oracle};
+use crate::domain::node::Node;
 use crate::domain::pod::Pod;
 use crate::domain::{Name, Timestamp};
-use crate::maintenance::effect::{Answer, Effect, Eviction, Fresh, LockError, WriteError};
-use crate::maintenance::event::{Ending, Event, Happening};
+use crate::maintenance::effect::{Answer, Effect, Eviction};
+use crate::maintenance::event::Event;
 use crate::maintenance::input::{Command, Heard, Input};
 use crate::maintenance::machine::{next_wake, resume, start, step};
 use crate::maintenance::observation::Observation;
 use crate::maintenance::options::Options;
-use crate::maintenance::pods::{OwnerKey, PodRef, Verdict, verdict};
-use crate::maintenance::preflight::{Fate, NodeBefore, Preflight};
-use crate::maintenance::record::{Reached, Record};
+use crate::maintenance::pods::{OwnerKey, PodRef};
+use crate::maintenance::record::Record;
 use crate::maintenance::state::{State, Step};
 use chrono::TimeDelta;
 use std::collections::{BTreeMap, VecDeque};
@@ -65,8 +64,8 @@ pub struct World {
     pub journal: Vec<Event>,
     pub commands: usize,
     pub oracle: Oracle,
-    created: u32,
-    boots: u32,
+    pub created: u32,
+    pub boots: u32,
 }
 
 pub fn time(seconds: i64) -> Timestamp {
@@ -166,8 +165,6 @@ impl World {
         Self::with_pods(options, pods)
     }
 
-    // The machine.
-
     pub fn hear(&mut self, what: Heard) {
         let before = self.state.step;
         let input = Input { at: self.at, what };
@@ -202,7 +199,7 @@ impl World {
                 }
             }
         }
-        self.oracle.wakes(&self.state, self.at, &self.pending);
+        oracle::wakes(&self.state, self.at, &self.pending);
     }
 
     pub fn press(&mut self, command: Command) {
@@ -290,455 +287,13 @@ impl World {
         self.show(now);
     }
 
+    /// Observes, and answers what is asked because of that.
+    pub fn look(&mut self) {
+        self.observe();
+        self.answer_all();
+    }
+
     pub fn show(&mut self, observation: Observation) {
         self.hear(Heard::Observed(Box::new(observation)));
     }
-
-    // The executor.
-
-    /// Performs what was asked, without telling the answer yet.
-    pub fn perform(&mut self, index: usize) {
-        let Some(effect) = self
-            .pending
-            .get(index)
-            .filter(|one| one.answer.is_none())
-            .map(|one| one.effect.clone())
-        else {
-            return;
-        };
-        let answer = self.done(effect);
-        match (answer, self.pending.get_mut(index)) {
-            (Some(answer), Some(pending)) => pending.answer = Some(answer),
-            _ => drop(self.pending.remove(index)),
-        }
-        self.changed();
-    }
-
-    pub fn answer(&mut self, index: usize) {
-        self.perform(index);
-        if self.pending.get(index).is_some_and(|one| one.answer.is_some()) {
-            let answer = self.pending.remove(index).answer.unwrap();
-            self.hear(Heard::Answered(answer));
-        }
-    }
-
-    /// Performs and answers all, also what that leads to.
-    pub fn answer_all(&mut self) {
-        while !self.pending.is_empty() {
-            self.answer(0);
-        }
-    }
-
-    /// All but these, and what they lead to.
-    pub fn answer_all_but(&mut self, not: impl Fn(&Effect) -> bool) {
-        while let Some(index) = self.index(|effect| !not(effect)) {
-            self.answer(index);
-        }
-    }
-
-    /// The API server does not answer; the request was `performed` or not.
-    pub fn lose(&mut self, index: usize, performed: bool) {
-        if performed {
-            self.perform(index);
-        }
-        let is_lost = |one: &&Pending| !matches!(one.effect, Effect::Survey | Effect::Unlock);
-        let Some(effect) = self
-            .pending
-            .get(index)
-            .filter(is_lost)
-            .map(|one| one.effect.clone())
-        else {
-            return;
-        };
-        self.pending.remove(index);
-        let problem = || "the connection was lost".to_owned();
-        let retry = || Err(WriteError::Retry(problem()));
-        let answer = match effect {
-            Effect::Lock => Answer::Locked(Err(LockError::Failed(problem()))),
-            Effect::Cordon(_) => Answer::Cordoned(retry()),
-            Effect::Save(_) => Answer::Saved(retry()),
-            Effect::ListPods => Answer::Listed(Err(problem())),
-            Effect::Evict { pod, .. } => Answer::Evicted(pod, Eviction::Retry(problem())),
-            Effect::Uncordon { .. } => Answer::Uncordoned(retry()),
-            Effect::Clear => Answer::Cleared(retry()),
-            Effect::RunRebootCommand => Answer::RebootCommand(Ok(255)),
-            Effect::Survey | Effect::Unlock | Effect::Tell(_) => return,
-        };
-        self.hear(Heard::Answered(answer));
-    }
-
-    fn done(&mut self, effect: Effect) -> Option<Answer> {
-        Some(match effect {
-            Effect::Survey => Answer::Surveyed(self.survey()),
-            Effect::Lock => {
-                let id = &self.state.id;
-                match &self.lease {
-                    Some(by) if by != id => Answer::Locked(Err(LockError::Held {
-                        by: by.clone(),
-                        age_seconds: 7,
-                    })),
-                    _ => {
-                        self.lease = Some(id.clone());
-                        Answer::Locked(Ok(()))
-                    }
-                }
-            }
-            Effect::Unlock => {
-                self.lease = self.lease.take().filter(|by| *by != self.state.id);
-                return None;
-            }
-            Effect::Cordon(record) => Answer::Cordoned(self.cordon(&record)),
-            Effect::Save(record) => Answer::Saved(self.write(&record)),
-            Effect::ListPods => Answer::Listed(Ok(Box::new(Fresh {
-                node: self.node.clone(),
-                pods: self.pods.clone(),
-            }))),
-            Effect::Evict { pod, .. } => {
-                let answer = self.eviction(&pod);
-                Answer::Evicted(pod, answer)
-            }
-            Effect::RunRebootCommand => {
-                self.begin_restart();
-                Answer::RebootCommand(Ok(0))
-            }
-            Effect::Uncordon { record, boot_id } => Answer::Uncordoned(self.uncordon(&record, &boot_id)),
-            Effect::Clear => Answer::Cleared(self.clear()),
-            Effect::Tell(_) => return None,
-        })
-    }
-
-    fn survey(&self) -> Result<Box<Preflight>, String> {
-        let fate = |pod: &Pod| match verdict(pod, &self.options, self.at) {
-            Verdict::Leaves(loss) => Fate::Leaves(loss),
-            Verdict::Stays(why) => Fate::Stays(why),
-            Verdict::Refused(why) => Fate::Refused(why),
-        };
-        let node = self.node.clone().ok_or("there is no such node")?;
-        Ok(Box::new(Preflight {
-            node: NodeBefore {
-                uid: node.uid,
-                boot_id: node.boot_id,
-                kernel_version: node.kernel_version,
-                kubelet_version: node.kubelet_version,
-                cordoned: node.unschedulable,
-            },
-            pods: self.pods.iter().map(|pod| (PodRef::of(pod), fate(pod))).collect(),
-            ready: self.wanted.clone().into_iter().collect(),
-            notes: Vec::new(),
-        }))
-    }
-
-    fn cordon(&mut self, record: &Record) -> Result<(), WriteError> {
-        let node = self.node.as_mut().filter(|node| node.uid == record.node_uid);
-        let Some(node) = node else {
-            return refused("another node");
-        };
-        let there = node
-            .maintenance
-            .as_deref()
-            .and_then(|text| Record::parse(text).ok());
-        if there.is_some_and(|there| there.id != record.id) {
-            return refused("another maintenance");
-        }
-        if !node.unschedulable {
-            self.cordoned_by = "drainboard";
-        }
-        node.unschedulable = true;
-        node.maintenance = Some(json(record));
-        Ok(())
-    }
-
-    fn write(&mut self, record: &Record) -> Result<(), WriteError> {
-        match self.node.as_mut().filter(|node| node.uid == record.node_uid) {
-            Some(node) => {
-                node.maintenance = Some(json(record));
-                Ok(())
-            }
-            None => refused("another node"),
-        }
-    }
-
-    fn uncordon(&mut self, record: &Record, boot_id: &Name) -> Result<(), WriteError> {
-        let node = self.node.as_mut().filter(|node| node.uid == record.node_uid);
-        let Some(node) = node else {
-            return refused("another node");
-        };
-        let there = node
-            .maintenance
-            .as_deref()
-            .and_then(|text| Record::parse(text).ok());
-        if there.is_none_or(|there| there.id != record.id) {
-            return refused("not ours");
-        }
-        if node.boot_id != *boot_id {
-            return Err(WriteError::Retry("another boot".to_owned()));
-        }
-        if node.unschedulable && self.cordoned_by != "drainboard" {
-            return refused("somebody else cordoned it");
-        }
-        node.unschedulable = false;
-        node.maintenance = Some(json(record));
-        Ok(())
-    }
-
-    fn clear(&mut self) -> Result<(), WriteError> {
-        let Some(node) = &mut self.node else { return Ok(()) };
-        let there = node
-            .maintenance
-            .as_deref()
-            .and_then(|text| Record::parse(text).ok());
-        if there.is_some_and(|there| there.id != self.state.id) {
-            return refused("not ours");
-        }
-        node.maintenance = None;
-        self.lease = None;
-        Ok(())
-    }
-
-    fn eviction(&mut self, pod: &PodRef) -> Eviction {
-        if let Some(eviction) = self.evictions.pop_front() {
-            return eviction;
-        }
-        let at = self.at;
-        let named = |one: &&mut Pod| one.namespace == pod.namespace && one.name == pod.name;
-        let Some(found) = self.pods.iter_mut().find(named) else {
-            return Eviction::Gone;
-        };
-        if found.uid != pod.uid {
-            return Eviction::Replaced;
-        }
-        let blocking = self.budgets.iter_mut().find(|budget| budget.protects(found));
-        if let Some(budget) = blocking.filter(|_| found.deleted_at.is_none()) {
-            if budget.allowed == 0 {
-                return blocked(None);
-            }
-            budget.allowed -= 1;
-        }
-        found.deleted_at.get_or_insert(at);
-        Eviction::Accepted
-    }
-
-    // The cluster.
-
-    pub fn pod(&mut self, name: &str) -> &mut Pod {
-        self.pods.iter_mut().find(|pod| &*pod.name == name).unwrap()
-    }
-
-    pub fn node(&mut self) -> &mut Node {
-        self.node.as_mut().unwrap()
-    }
-
-    pub fn ready(&mut self, status: ConditionStatus) {
-        self.node().conditions = Box::new([condition(status)]);
-    }
-
-    pub fn begin_restart(&mut self) {
-        if self.coming.is_empty() {
-            let after = |seconds| self.at + TimeDelta::seconds(seconds);
-            self.coming = vec![(after(10), Coming::Boot), (after(28), Coming::Network)];
-        }
-    }
-
-    /// The node is back. Its kubelet still shows the old ids of the network containers.
-    pub fn boot(&mut self) {
-        self.boots += 1;
-        let boot_id = self.boots.to_string();
-        let kernel = self.next_kernel;
-        if let Some(node) = &mut self.node {
-            node.boot_id = boot_id.into();
-            node.kernel_version = kernel.into();
-        }
-        if self.node.is_some() {
-            self.ready(ConditionStatus::True);
-        }
-        self.pods.retain(|pod| pod.deleted_at.is_none());
-        self.unkillable.clear();
-        self.changed();
-    }
-
-    /// The network pods of this boot.
-    pub fn network_starts(&mut self, run: &str) {
-        for pod in &mut self.pods {
-            let Some(owner) = pod.owner.clone().filter(|owner| &*owner.kind == "DaemonSet") else {
-                continue;
-            };
-            for (number, container) in pod.containers.iter_mut().enumerate() {
-                container.container_id = format!("containerd://{}-{number}-{run}", owner.name).into();
-                container.ready = true;
-            }
-        }
-        self.changed();
-    }
-
-    pub fn network_pods_ready(&mut self) {
-        for container in self
-            .pods
-            .iter_mut()
-            .filter(|pod| pod.host_process)
-            .flat_map(|pod| &mut pod.containers)
-        {
-            container.ready = true;
-        }
-        self.changed();
-    }
-
-    /// Controllers bring back what is missing as soon as the node takes pods; what starts gets ready, what is deleted
-    /// goes.
-    pub fn settle(&mut self) {
-        self.pods
-            .retain(|pod| pod.deleted_at.is_none_or(|deleted| deleted >= self.at));
-        for pod in &mut self.pods {
-            pod.ready = pod.ready_of;
-        }
-        for budget in &mut self.budgets {
-            budget.allowed = 1;
-        }
-        if self.node.as_ref().is_some_and(|node| !node.unschedulable) {
-            for (owner, wanted) in &self.wanted {
-                let have = self
-                    .pods
-                    .iter()
-                    .filter(|pod| OwnerKey::of(pod).as_ref() == Some(owner))
-                    .count();
-                for _ in have..*wanted as usize {
-                    self.created += 1;
-                    let mut pod = app(&owner.name, 1000 + self.created);
-                    pod.ready = 0;
-                    self.pods.push(pod);
-                }
-            }
-        }
-        self.changed();
-    }
-
-    /// A friendly second: everything is answered, observed and goes on; the operator is quick.
-    pub fn live(&mut self) {
-        self.answer_all();
-        self.wait(1000);
-        let due = |(at, _): &(Timestamp, Coming)| *at <= self.at;
-        let (come, coming): (Vec<_>, Vec<_>) = std::mem::take(&mut self.coming).into_iter().partition(due);
-        self.coming = coming;
-        for (_, what) in come {
-            match what {
-                Coming::Boot => self.boot(),
-                Coming::Network => self.network_starts(&self.boots.to_string()),
-            }
-        }
-        self.settle();
-        self.observe();
-        let restarts = self.state.step == Step::Restart && self.options.reboot_command.is_none();
-        if restarts && self.told("awaiting_reboot") {
-            self.begin_restart();
-        }
-    }
-
-    /// A friendly cluster until this holds.
-    pub fn live_until(&mut self, holds: impl Fn(&Self) -> bool) -> &mut Self {
-        for _ in 0..4000 {
-            if holds(self) {
-                return self;
-            }
-            self.live();
-        }
-        panic!(
-            "never: {:?}, waiting for {}",
-            self.state.step, self.state.waiting_for
-        );
-    }
-
-    pub fn live_to(&mut self, step: Step) -> &mut Self {
-        self.live_until(|world| world.state.step == step)
-    }
-
-    // What became of it.
-
-    pub fn is_over(&self) -> bool {
-        self.state.step == Step::Over
-    }
-
-    pub fn ending(&self) -> (Ending, &str) {
-        let (ending, reason) = self.state.ending.as_ref().expect("it is over");
-        (*ending, reason)
-    }
-
-    /// Names of the events, in order.
-    pub fn events(&self) -> Vec<String> {
-        let name = |event: &Event| {
-            serde_json::to_value(event).unwrap()["event"]
-                .as_str()
-                .unwrap()
-                .to_owned()
-        };
-        self.journal.iter().map(name).collect()
-    }
-
-    pub fn told(&self, event: &str) -> bool {
-        self.events().iter().any(|one| one == event)
-    }
-
-    /// Everything that was told, as JSON lines.
-    pub fn lines(&self) -> String {
-        let line = |event: &Event| serde_json::to_string(event).unwrap();
-        self.journal.iter().map(line).collect::<Vec<_>>().join("\n")
-    }
-
-    pub fn happened(&self, is: impl Fn(&Happening) -> bool) -> usize {
-        self.journal.iter().filter(|event| is(&event.what)).count()
-    }
-
-    /// When these effects were sent.
-    pub fn sent(&self, is: impl Fn(&Effect) -> bool) -> Vec<Timestamp> {
-        self.effects
-            .iter()
-            .filter(|(_, effect)| is(effect))
-            .map(|(at, _)| *at)
-            .collect()
-    }
-
-    pub fn evictions_of(&self, pod: &str) -> Vec<Timestamp> {
-        self.sent(|effect| matches!(effect, Effect::Evict { pod: one, .. } if &*one.name == pod))
-    }
-
-    pub fn uncordons(&self) -> usize {
-        self.sent(|effect| matches!(effect, Effect::Uncordon { .. }))
-            .len()
-    }
-
-    pub fn index(&self, is: impl Fn(&Effect) -> bool) -> Option<usize> {
-        self.pending.iter().position(|one| is(&one.effect))
-    }
-
-    pub fn record_is_there(&self) -> bool {
-        self.node.as_ref().is_some_and(|node| node.maintenance.is_some())
-    }
-
-    pub fn record(&self) -> Record {
-        Record::parse(self.node.as_ref().unwrap().maintenance.as_deref().unwrap()).unwrap()
-    }
-
-    /// Somebody writes a record of theirs on the node.
-    pub fn take_over(&mut self) {
-        let mut record = self.record();
-        record.id = "m-2".to_owned();
-        record.by = "grace@ws2".to_owned();
-        record.reached = Reached::Drain;
-        self.node().maintenance = Some(json(&record));
-    }
-}
-
-pub fn blocked(retry_after: Option<u64>) -> Eviction {
-    Eviction::Blocked {
-        message: "Cannot evict pod as it would violate the pod's disruption budget. The disruption budget hello-win needs \
-                  1 healthy pods and has 1 currently"
-            .to_owned(),
-        retry_after: retry_after.map(std::time::Duration::from_secs),
-    }
-}
-
-fn json(record: &Record) -> Name {
-    serde_json::to_string(record).unwrap().into()
-}
-
-fn refused(why: &str) -> Result<(), WriteError> {
-    Err(WriteError::Refused(why.to_owned()))
 }

@@ -23,8 +23,7 @@ impl Store {
     /// that wait) is looked up in the store.
     pub fn workflow_page(&self, state: &State, now: Timestamp) -> Page {
         let joins = self.joins(now);
-        let node = self.cluster.node(&state.node);
-        let mut sections = vec![lines("", standing(state, now)), steps::section(state, node, now)];
+        let mut sections = vec![lines("", standing(state, now)), steps::section(joins, state, now)];
         match reached(state) {
             Step::Preflight | Step::Cordon | Step::Over => {}
             Step::Drain => {
@@ -108,9 +107,12 @@ fn standing(state: &State, now: Timestamp) -> Vec<Line> {
 
 /// `● Drain: 3 of 7 pods gone   time limit in 04:10`.
 fn working(state: &State, now: Timestamp) -> Line {
+    let what = sanitise(&state.waiting_for);
+    let waits = !matches!(state.step, Step::Preflight | Step::Drain) && !what.starts_with(TROUBLE);
     let mut line = vec![
-        Span::new(format!("● {}", state.step.title()), Role::Highlight),
-        Span::new(format!(": {}", sanitise(&state.waiting_for)), Role::Text),
+        Span::new(format!("● {}: ", state.step.title()), Role::Highlight),
+        Span::new(if waits { "waiting for " } else { "" }, Role::Text),
+        Span::new(what.into_owned(), Role::Text),
     ];
     if let Some(deadline) = machine::deadline(state) {
         let left = format::stopwatch((deadline - now).num_seconds());
@@ -118,6 +120,9 @@ fn working(state: &State, now: Timestamp) -> Line {
     }
     line
 }
+
+/// How a text begins that tells of trouble, and not of what is waited for.
+const TROUBLE: &str = "the API server: ";
 
 /// The worst that the preflight found, and what beginning means.
 fn begin(state: &State) -> Vec<Line> {

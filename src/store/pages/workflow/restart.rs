@@ -138,17 +138,11 @@ pub fn signs(joins: Joins<'_>, state: &State, now: Timestamp) -> Option<Section>
         (id, true) => plain(format!("{} → {}", sanitise(before), sanitise(id)), Role::Ok),
         (id, false) => plain(sanitise(id), Role::Text),
     };
-    let (word, role) = match ready(node) {
-        Some(ConditionStatus::True) => ("True", Role::Text),
-        Some(ConditionStatus::False) => ("False", Role::Warn),
-        Some(ConditionStatus::Unknown) => ("Unknown", Role::Warn),
-        None => ("–", Role::Absent),
-    };
     let rows = vec![
         sign("boot id", boot_id, "the restart: another id than before"),
         sign(
             "Ready",
-            plain(word, role),
+            ready_word(node),
             "nothing: True proves nothing for 50 s after the node fell silent, and a fast node is never anything else",
         ),
         sign(
@@ -158,13 +152,45 @@ pub fn signs(joins: Joins<'_>, state: &State, now: Timestamp) -> Option<Section>
         ),
         sign(
             "boot time",
-            measured(&joins.booted_at(node), now, |at| {
-                plain(at.format("%H:%M:%S UTC").to_string(), Role::Text)
-            }),
+            boot_time(joins, node, now),
             "the restart, as the exporter saw it: as old as its sample",
         ),
     ];
     section("is it back?", rows, heads)
+}
+
+fn ready_word(node: &Node) -> Line {
+    match ready(node) {
+        Some(ConditionStatus::True) => plain("True", Role::Text),
+        Some(ConditionStatus::False) => plain("False", Role::Warn),
+        Some(ConditionStatus::Unknown) => plain("Unknown", Role::Warn),
+        None => absent(),
+    }
+}
+
+fn boot_time(joins: Joins<'_>, node: &Node, now: Timestamp) -> Line {
+    measured(&joins.booted_at(node), now, |at| {
+        plain(at.format("%H:%M:%S UTC").to_string(), Role::Text)
+    })
+}
+
+/// ` · Ready True, which proves nothing for 50 s · lease 24 s ▲ · boot time 05:11:20 UTC   prometheus, 71 s ago`.
+pub fn brief(joins: Joins<'_>, state: &State, now: Timestamp) -> Line {
+    let Some(node) = joins.cluster.node(&state.node) else {
+        return plain(" · ✖ there is no such node now", Role::Error);
+    };
+    let mut line = plain(" · Ready ", Role::Muted);
+    line.extend(ready_word(node));
+    if state.step == Step::Restart {
+        line.push(Span::new(", which proves nothing for 50 s", Role::Muted));
+    }
+    line.push(Span::new(" · lease ", Role::Muted));
+    line.extend(lease(joins, node));
+    if joins.booted_at(node).value().is_some() {
+        line.push(Span::new(" · boot time ", Role::Muted));
+        line.extend(boot_time(joins, node, now));
+    }
+    line
 }
 
 fn sign(name: &str, value: Line, proves: &str) -> Vec<Line> {

@@ -1,6 +1,6 @@
 //! The steps, each with its mark, its time, and what it found or will ask for.
 
-use super::{asks_for_revision, clock, lasting, notes, reached};
+use super::{asks_for_revision, clock, lasting, notes, reached, restart};
 use crate::domain::Timestamp;
 use crate::domain::node::Node;
 use crate::domain::object::Os;
@@ -9,6 +9,7 @@ use crate::maintenance::event::Ending;
 use crate::maintenance::pods::OwnerKey;
 use crate::maintenance::state::{LeavingStatus, State, Step, StepTime};
 use crate::store::columns::cells::plain;
+use crate::store::join::Joins;
 use crate::store::pages::table;
 use crate::store::view::{Align, Line, Role, Section, Span};
 use std::cmp::Ordering;
@@ -39,10 +40,10 @@ impl Stage {
 }
 
 /// The steps of a maintenance.
-pub fn section(state: &State, node: Option<&Node>, now: Timestamp) -> Section {
+pub fn section(joins: Joins<'_>, state: &State, now: Timestamp) -> Section {
     let rows = Step::ALL
         .iter()
-        .map(|step| row(state, node, *step, now))
+        .map(|step| row(joins, state, *step, now))
         .collect();
     let heads = vec![
         ("STEP", Align::Left),
@@ -53,7 +54,8 @@ pub fn section(state: &State, node: Option<&Node>, now: Timestamp) -> Section {
     table("steps", heads, rows, "")
 }
 
-fn row(state: &State, node: Option<&Node>, step: Step, now: Timestamp) -> Vec<Line> {
+fn row(joins: Joins<'_>, state: &State, step: Step, now: Timestamp) -> Vec<Line> {
+    let node = joins.cluster.node(&state.node);
     let stage = stage(state, step);
     let (glyph, role) = stage.look();
     let title = if stage == Stage::Current {
@@ -83,12 +85,11 @@ fn row(state: &State, node: Option<&Node>, step: Step, now: Timestamp) -> Vec<Li
     } else {
         Role::Text
     };
-    vec![
-        name,
-        plain(from, Role::Muted),
-        plain(took, Role::Text),
-        plain(sanitise(&words), role),
-    ]
+    let mut said = plain(sanitise(&words), role);
+    if stage == Stage::Current && (Step::Restart..=Step::Network).contains(&step) {
+        said.extend(restart::brief(joins, state, now));
+    }
+    vec![name, plain(from, Role::Muted), plain(took, Role::Text), said]
 }
 
 /// When the step last began and ended in this run of the program.
@@ -225,22 +226,22 @@ fn network(state: &State) -> String {
     }
 }
 
-/// `5 of 7 ready`; before it begins `hello-win 2, aspnetapp 2`.
+/// `5 of 7 ready`; before it begins `7 ready, as before, of 4 controllers`.
 fn back(state: &State, ahead: bool) -> String {
     let before = ready_before(state);
-    if !ahead {
-        let all: u32 = before.iter().map(|(_, number)| number).sum();
-        let ready: u32 = before
-            .iter()
-            .map(|(owner, number)| state.ready.get(owner).copied().unwrap_or(0).min(*number))
-            .sum();
-        return format!("{ready} of {all} ready");
+    let all: u32 = before.iter().map(|(_, number)| number).sum();
+    if ahead {
+        return match before.len() {
+            0 => String::new(),
+            1 => format!("{all} ready, as before, of 1 controller"),
+            owners => format!("{all} ready, as before, of {owners} controllers"),
+        };
     }
-    let owners: Vec<String> = before
+    let ready: u32 = before
         .iter()
-        .map(|(owner, number)| format!("{} {number}", owner.name))
-        .collect();
-    owners.join(", ")
+        .map(|(owner, number)| state.ready.get(owner).copied().unwrap_or(0).min(*number))
+        .sum();
+    format!("{ready} of {all} ready")
 }
 
 /// Ready pods of each controller before the drain.
