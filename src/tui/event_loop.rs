@@ -1,6 +1,7 @@
 //! The loop of the screens: keys first and drawn at once, data folded and drawn at most every 33 ms, nothing
 //! drawn when nothing changed.
 
+use super::actions::Place;
 use super::app::{self, Effect, Input};
 use super::maintain::{Order, Underway};
 use super::render::{self, Frame, Look};
@@ -138,7 +139,8 @@ pub async fn run<S: Views + Fold>(
                 painter.paint(console, store, ui, look, clock())?;
             }
             message = workshop.work() => {
-                if message.is_some() {
+                // The page of the maintenance says it itself.
+                if message.is_some() && ui.reading_place() != Place::Workflow {
                     ui.message = message;
                 }
                 painter.stale = true;

@@ -17,7 +17,10 @@ pub fn lines(page: &Page, cells: usize, height: usize) -> Vec<Line> {
             lines.push(Line::new());
         }
         if !section.title.is_empty() {
-            lines.push(text::plain(section.title.clone(), Role::Title));
+            lines.extend(text::wrap(
+                &text::plain(section.title.clone(), Role::Title),
+                cells,
+            ));
         }
         match &section.body {
             Body::Lines(body) => {
@@ -91,6 +94,14 @@ fn widths(heads: &[(&'static str, Align)], rows: &[Vec<Line>], cells: usize) -> 
     widths
 }
 
+/// A cell cut to its column. Names lose their middle: their ends tell them apart.
+fn shortened(cell: &Line, cells: usize) -> Line {
+    match cell.as_slice() {
+        [name] if !name.text.contains(' ') => text::plain(text::elide_middle(&name.text, cells), name.role),
+        _ => text::clip(cell, cells),
+    }
+}
+
 /// One row; its last column is wrapped, the others are cut.
 fn table_row(lines: &mut Vec<Line>, heads: &[(&'static str, Align)], row: &[Line], widths: &[usize]) {
     let last = heads.len().saturating_sub(1);
@@ -103,7 +114,7 @@ fn table_row(lines: &mut Vec<Line>, heads: &[(&'static str, Align)], row: &[Line
             more.extend(wrapped);
             first
         } else {
-            text::clip(cell, *cells)
+            shortened(cell, *cells)
         };
         let space = Span::new(
             " ".repeat(cells.saturating_sub(text::line_width(&cut))),

@@ -10,5 +10,6 @@
 mod children;
 mod desk;
 mod ends;
+mod maintenance;
 mod pauses;
 mod sizes;

@@ -356,8 +356,8 @@ fn heads(kind: TableKind, query: &TableQuery) -> Vec<ColumnHead> {
             head("revision", "REVISION", Align::Right, 8, 8, 50),
             head("behind", "BEHIND", Align::Left, 6, 10, 80),
             head("boot", "BOOT", Align::Left, 8, 14, 60),
-            head("cordoned", "CORDONED", Align::Left, 10, 36, 70),
-            head("maintenance", "MAINTENANCE", Align::Left, 17, 60, 85),
+            head("cordoned", "CORDONED", Align::Left, 8, 36, 70),
+            head("maintenance", "MAINTENANCE", Align::Left, 14, 60, 85),
         ],
     }
 }

@@ -6,7 +6,7 @@ mod restart;
 mod steps;
 
 use super::{lines, table};
-use crate::domain::text::sanitise;
+use crate::domain::text::{sanitise, truncate};
 use crate::domain::{Timestamp, format};
 use crate::maintenance::event::Ending;
 use crate::maintenance::machine;
@@ -107,8 +107,15 @@ fn standing(state: &State, now: Timestamp) -> Vec<Line> {
 
 /// `● Drain: 3 of 7 pods gone   time limit in 04:10`.
 fn working(state: &State, now: Timestamp) -> Line {
-    let what = sanitise(&state.waiting_for);
-    let waits = !matches!(state.step, Step::Preflight | Step::Drain) && !what.starts_with(TROUBLE);
+    // All of it stands in the tables below.
+    let said = sanitise(&state.waiting_for);
+    let what = match truncate(&said, WAITING_CELLS) {
+        nothing if nothing.is_empty() => "at work".into(),
+        what => what,
+    };
+    let waits = !said.is_empty()
+        && !matches!(state.step, Step::Preflight | Step::Drain)
+        && !said.starts_with(TROUBLE);
     let mut line = vec![
         Span::new(format!("● {}: ", state.step.title()), Role::Highlight),
         Span::new(if waits { "waiting for " } else { "" }, Role::Text),
@@ -120,6 +127,9 @@ fn working(state: &State, now: Timestamp) -> Line {
     }
     line
 }
+
+/// Longest text about what is waited for, in cells.
+const WAITING_CELLS: usize = 120;
 
 /// How a text begins that tells of trouble, and not of what is waited for.
 const TROUBLE: &str = "the API server: ";

@@ -1,6 +1,6 @@
 //! What the preflight found: notes by weight, and what becomes of each pod.
 
-use super::section as rows_section;
+use super::{reached, section as rows_section};
 use crate::domain::text::sanitise;
 use crate::maintenance::pods::{Loss, Refusal, Stays};
 use crate::maintenance::preflight::{Fate, Note, Weight};
@@ -19,8 +19,11 @@ pub const fn look(weight: Weight) -> (&'static str, &'static str, Role) {
     }
 }
 
-/// All notes, the heaviest first.
+/// All notes, the heaviest first. Once the pods have left they are history.
 pub fn section(state: &State) -> Option<Section> {
+    if reached(state) > Step::Drain {
+        return None;
+    }
     let mut notes: Vec<&Note> = state.preflight.iter().flat_map(|found| &found.notes).collect();
     notes.sort_by_key(|note| std::cmp::Reverse(note.weight));
     let rows = notes
