@@ -213,6 +213,9 @@ impl Work {
         work.node.boot_id = "12".into();
         work.node.kernel_version = kernel_version.into();
         work.after(58).observed(|_| {});
+        // A restart is believed to a fresh look only.
+        work.listed();
+        work.observed(|_| {});
         work
     }
 
@@ -221,6 +224,8 @@ impl Work {
         let mut work = Self::restarted("10.0.26100.33438");
         work.network_starts_anew();
         work.after(28).observed(|_| {});
+        work.listed();
+        work.observed(|_| {});
         work.node.unschedulable = false;
         work.answered(Answer::Uncordoned(Ok(())));
         work
