@@ -11,6 +11,7 @@ use drainboard::store::view::{TableKind, TableQuery};
 use drainboard::tui::event_loop::{self, Console, Heard, Lines};
 use drainboard::tui::glyphs::Charset;
 use drainboard::tui::render::{Frame, Look};
+use drainboard::tui::sessions::{Sessions, Terms};
 use drainboard::tui::theme::Theme;
 use drainboard::tui::ui::{Options, Ui};
 use kube::api::PostParams;
@@ -238,6 +239,10 @@ impl Console for Recorder {
     fn continued(&mut self) -> io::Result<()> {
         Ok(())
     }
+
+    fn copy(&mut self, _: &str) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -263,6 +268,7 @@ async fn every_frame_that_is_drawn_shows_the_rows_of_the_context_that_it_names()
             requests: running.requests.clone(),
             events: &mut running.events,
         };
+        let mut sessions = Sessions::new(running.client.clone(), Terms::default());
         let mut ui = Ui::new(Options::default());
         let look = Look {
             theme: Theme::named("monochrome").unwrap(),
@@ -273,6 +279,7 @@ async fn every_frame_that_is_drawn_shows_the_rows_of_the_context_that_it_names()
             &mut console,
             &mut store,
             &mut lines,
+            &mut sessions,
             &mut ui,
             &look,
             chrono::Utc::now,

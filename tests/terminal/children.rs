@@ -7,12 +7,13 @@ use drainboard::store::Store;
 use drainboard::tui::event_loop::{self, Console, Heard, Lines};
 use drainboard::tui::glyphs::Charset;
 use drainboard::tui::render::{Frame, Look};
+use drainboard::tui::sessions::{Sessions, Terms};
 use drainboard::tui::terminal::RealConsole;
 use drainboard::tui::theme::Theme;
 use drainboard::tui::ui::{Options, Ui};
 use ratatui::layout::Size;
 use std::io;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 
 /// Names the child to run.
 const CHILD: &str = "DRAINBOARD_TEST_CHILD";
@@ -58,6 +59,10 @@ impl Console for Falling {
     fn continued(&mut self) -> io::Result<()> {
         self.console.continued()
     }
+
+    fn copy(&mut self, text: &str) -> io::Result<()> {
+        self.console.copy(text)
+    }
 }
 
 fn play(falls: bool) {
@@ -88,11 +93,13 @@ fn play(falls: bool) {
             events: &mut said,
             requests,
         };
+        let (_nobody, client) = watch::channel(None);
         let mut ui = Ui::new(Options::default());
         event_loop::run(
             &mut console,
             &mut Store::new(),
             &mut lines,
+            &mut Sessions::new(client, Terms::default()),
             &mut ui,
             &look,
             chrono::Utc::now,
