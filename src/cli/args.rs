@@ -134,6 +134,9 @@ pub struct DemoArgs {
     /// Run the simulated cluster alone until stopped: writes a kubeconfig to --kubeconfig and prints its URLs
     #[arg(long)]
     pub serve: bool,
+    /// Windows nodes: the article's one, and more like it
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=9), default_value = "1")]
+    pub windows_nodes: u8,
     /// How much faster than in the article things happen
     #[arg(long, value_name = "FACTOR", value_parser = speed, default_value = "1")]
     pub speed: f64,
@@ -173,6 +176,9 @@ pub struct AttachArgs {
     /// Number of pods
     #[arg(long, value_name = "M")]
     pub pods: Option<u32>,
+    /// Windows nodes of the article's cluster: its one, and more like it
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=9), default_value = "1")]
+    pub windows_nodes: u8,
     /// Pod updates a second, for measuring
     #[arg(long, value_name = "RATE", default_value = "0")]
     pub churn: f64,

@@ -52,6 +52,7 @@ pub async fn serve_alone(demo: &DemoArgs, options: &SourcesOptions) -> Result<Ou
 fn lab_options(demo: &DemoArgs) -> LabOptions {
     LabOptions {
         speed: demo.speed,
+        windows_nodes: demo.windows_nodes,
         ..LabOptions::default()
     }
 }

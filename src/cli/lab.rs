@@ -36,6 +36,7 @@ async fn attach_nodes(arguments: &AttachArgs, options: SourcesOptions) -> Result
         kubeconfig,
         context: options.context,
         size: size(arguments)?,
+        windows_nodes: arguments.windows_nodes,
         speed: arguments.speed,
         churn: arguments.churn,
     };

@@ -38,6 +38,8 @@ pub struct AttachOptions {
     pub context: Option<String>,
     /// `None`: the article's cluster.
     pub size: Option<Size>,
+    /// Windows nodes of the article's cluster: its one, and more like it.
+    pub windows_nodes: u8,
     /// The article's durations are divided by this.
     pub speed: f64,
     /// Pod updates a second that are made for measuring, besides those that the story needs.
@@ -62,7 +64,7 @@ pub async fn attach(
     let timings = Timings::new(options.speed);
     let now = Utc::now();
     let (machines, pasts) = match options.size {
-        None => (article::machines(now), pasts()),
+        None => (article::machines_with(options.windows_nodes, now), pasts()),
         Some(size) => (size.machines(now), size.pasts()),
     };
     let world = World::new(machines);

@@ -35,13 +35,19 @@ use tokio_util::sync::CancellationToken;
 pub struct LabOptions {
     /// The article's durations are divided by this; 1 is real time.
     pub speed: f64,
+    /// Windows nodes: the article's one, and more like it.
+    pub windows_nodes: u8,
     /// Port of the API server on loopback; 0 takes a free one.
     pub port: u16,
 }
 
 impl Default for LabOptions {
     fn default() -> Self {
-        Self { speed: 1.0, port: 0 }
+        Self {
+            speed: 1.0,
+            windows_nodes: 1,
+            port: 0,
+        }
     }
 }
 
@@ -87,7 +93,7 @@ impl Lab {
         let kubeconfig = server.kubeconfig(User::Admin);
         let client = LabClient::new(client_of(&kubeconfig).await?);
         let timings = Timings::new(options.speed);
-        let world = World::new(article::machines(chrono::Utc::now()));
+        let world = World::new(article::machines_with(options.windows_nodes, chrono::Utc::now()));
         let mark = json!({"metadata": {"annotations": {LAB_ANNOTATION: "embedded"}}});
         client
             .patch(&ObjectPath::namespace("kube-system"), Merge::Plain, &mark)

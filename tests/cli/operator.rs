@@ -29,6 +29,7 @@ impl Operator {
     }
 
     /// The home directory.
+    #[allow(dead_code, reason = "not every test starts programs there by itself")]
     pub fn path(&self) -> &std::path::Path {
         self.home.path()
     }

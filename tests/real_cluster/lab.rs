@@ -1,7 +1,7 @@
 //! The lab attached to the real API server, and the real programs switched off and on.
 
 use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
@@ -15,9 +15,15 @@ pub struct Lab(Child);
 impl Lab {
     /// Attaches, and waits until all pods of the article run.
     pub fn attach() -> Self {
+        Self::attach_with(&[])
+    }
+
+    /// The same with these flags.
+    pub fn attach_with(flags: &[&str]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_drainboard"))
             .args(["lab", "attach", "--kubeconfig"])
-            .arg(directory().join("lab.kubeconfig"))
+            .arg(lab_kubeconfig())
+            .args(flags)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
@@ -45,6 +51,11 @@ impl Lab {
             }
         }
     }
+}
+
+/// The kubeconfig of the user that plays the lab: its requests are not in the audit log.
+pub fn lab_kubeconfig() -> PathBuf {
+    directory().join("lab.kubeconfig")
 }
 
 impl Drop for Lab {
@@ -77,7 +88,7 @@ pub fn restart_the_api_server() {
     part("start", "kube-apiserver");
 }
 
-fn part(verb: &str, name: &str) {
+pub fn part(verb: &str, name: &str) {
     let status = Command::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/real/part"))
         .args([verb, name])
         .status()

@@ -24,3 +24,4 @@ mod read_only;
 mod the_contract;
 mod the_figures;
 mod the_parts_answer;
+mod workflow;

@@ -61,6 +61,7 @@ fn the_lab_is_served_with_a_kubeconfig_to_write() {
     assert_eq!(
         line.command,
         Some(Command::Demo(DemoArgs {
+            windows_nodes: 1,
             serve: true,
             speed: 60.0
         }))

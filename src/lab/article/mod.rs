@@ -9,7 +9,7 @@ pub mod services;
 pub mod storage;
 mod windows_demo;
 
-pub use machines::machines;
+pub use machines::{machines, machines_with};
 pub use monitoring::PROMETHEUS_POD;
 
 use super::manifest::Workload;
