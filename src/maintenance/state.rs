@@ -257,7 +257,7 @@ pub(super) struct Flight {
     /// Network containers that only a watch showed under a boot id that is over: either they ran then, or the watch of
     /// the node was later than that of the pods. With the time since when they run under the new boot id.
     pub suspects: BTreeMap<Name, Option<Timestamp>>,
-    /// Boot ids that only a watch showed so far.
+    /// Boot ids that only a watch showed so far; during the preflight, all that it showed.
     pub unconfirmed: BTreeMap<Name, Unconfirmed>,
     /// The annotation of this maintenance was seen on the node.
     pub annotation_seen: bool,
@@ -265,7 +265,7 @@ pub(super) struct Flight {
     pub gates_at: Option<Timestamp>,
     /// As many pods are ready as before, or the operator does not wait for the rest.
     pub pods_are_back: bool,
-    /// When an eviction of a pod (UID) was last sent: no two within a second.
+    /// When an eviction of a pod (UID) was last sent or answered: no two within a second.
     pub sent: BTreeMap<Name, Timestamp>,
     /// Pods without network (UID) that may be evicted.
     pub recreatable: BTreeSet<Name>,

@@ -55,6 +55,14 @@ impl Turn<'_> {
             return;
         };
         let before = &preflight.node;
+        let mut older_boot_ids = BTreeSet::new();
+        let mut network_ids = BTreeSet::new();
+        for (boot_id, mut seen) in std::mem::take(&mut self.state.flight.unconfirmed) {
+            network_ids.append(&mut seen.network_ids);
+            if !boot_id.is_empty() && boot_id != before.boot_id {
+                older_boot_ids.insert(boot_id);
+            }
+        }
         self.state.record = Some(Record {
             id: self.state.id.clone(),
             by: self.state.by.clone(),
@@ -64,13 +72,13 @@ impl Turn<'_> {
             reached_at: self.at,
             node_uid: before.uid.clone(),
             boot_id: before.boot_id.clone(),
-            older_boot_ids: BTreeSet::new(),
+            older_boot_ids,
             new_boot_id: None,
             kernel_version: before.kernel_version.clone(),
             kubelet_version: before.kubelet_version.clone(),
             was_cordoned: before.cordoned,
             reboot_started: false,
-            network_ids: BTreeSet::new(),
+            network_ids,
             new_network_ids: BTreeSet::new(),
             network_owners: BTreeSet::new(),
             ready_before: preflight.ready.clone(),

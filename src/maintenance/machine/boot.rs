@@ -5,6 +5,8 @@ use super::Turn;
 use crate::domain::Name;
 use crate::maintenance::network;
 use crate::maintenance::observation::Observation;
+use crate::maintenance::record::Record;
+use crate::maintenance::state::Step;
 use std::collections::BTreeSet;
 
 const CONFIRMING: &str = "a fresh look at the boot id of the node";
@@ -22,6 +24,27 @@ pub(super) enum Boot {
 }
 
 impl Turn<'_> {
+    /// Remembers boots and network containers of a look at the node that decides nothing by itself.
+    pub(super) fn remember(&mut self, observation: &Observation) {
+        let Some(node) = &observation.node else { return };
+        let same = |record: &Record| record.node_uid == node.uid;
+        match self.state.step {
+            Step::Preflight => {
+                let selector = self.state.options.network_selector.as_ref();
+                let (ids, _) = network::seen(observation.pods.iter(), selector);
+                let early = self.state.flight.unconfirmed.entry(node.boot_id.clone());
+                early.or_default().network_ids.extend(ids);
+            }
+            _ if !self.state.record.as_ref().is_some_and(same) => {}
+            Step::Cordon => self.remember_network(observation),
+            Step::Drain if !self.state.flight.drained => self.remember_network(observation),
+            Step::PodsBack | Step::Over => {}
+            Step::Drain | Step::Restart | Step::Revision | Step::Network | Step::Uncordon => {
+                self.boot(observation, false);
+            }
+        }
+    }
+
     /// Which boot this is. Remembers it, and the network containers that were seen under it.
     pub(super) fn boot(&mut self, observation: &Observation, fresh: bool) -> Boot {
         let Some(boot_id) = observation.node.as_ref().map(|node| &node.boot_id) else {

@@ -61,7 +61,7 @@ impl Turn<'_> {
             ..Observation::default()
         };
         if !self.looked_at(observation.node.as_ref()) {
-            return self.remember_network(&observation);
+            return self.remember(&observation);
         }
         match self.state.step {
             Step::Drain if self.state.flight.drained => {
@@ -95,11 +95,10 @@ impl Turn<'_> {
     }
 
     pub(super) fn observed_drain(&mut self, observation: &Observation) {
+        self.remember(observation);
         if self.state.flight.drained {
-            self.boot(observation, false);
             return;
         }
-        self.remember_network(observation);
         self.fold_pods(&observation.pods, None);
         let node = observation.node.as_ref();
         let silent = node.and_then(ready) == Some(ConditionStatus::Unknown);

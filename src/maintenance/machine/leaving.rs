@@ -157,6 +157,8 @@ impl Turn<'_> {
     }
 
     pub(super) fn evicted(&mut self, pod: &PodRef, eviction: Eviction) {
+        // It may have waited for its turn: the second counts from the answer.
+        let sent = self.state.flight.sent.insert(pod.uid.clone(), self.at);
         if self.state.flight.recreating.remove(&pod.uid) {
             return self.recreated(pod, eviction);
         }
@@ -168,7 +170,6 @@ impl Turn<'_> {
         if !leaving.is_there() || (leaving.stops() && !left) {
             return;
         }
-        let sent = self.state.flight.sent.get(&pod.uid).copied();
         let moved = leaving
             .budgets_changed
             .is_some_and(|changed| Some(changed) > sent);

@@ -220,11 +220,11 @@ impl<'a> Turn<'a> {
 
     fn observed(&mut self, observation: &Observation) {
         let flight = &self.state.flight;
-        if self.state.step <= Step::Cordon || flight.abandoned || flight.clearing {
+        if flight.abandoned || flight.clearing {
             return;
         }
-        if !self.still_ours(observation) {
-            return self.remember_network(observation);
+        if self.state.step <= Step::Cordon || !self.still_ours(observation) {
+            return self.remember(observation);
         }
         match self.state.step {
             Step::Drain => self.observed_drain(observation),

@@ -23,7 +23,7 @@ impl Turn<'_> {
             return;
         };
         // Whatever boot is seen while pods still leave, none of them is the restart that counts.
-        let draining = self.state.step == Step::Drain && !self.state.flight.drained;
+        let draining = self.state.step <= Step::Drain && !self.state.flight.drained;
         let boot_id = observation.node.as_ref().map(|node| &node.boot_id);
         let boot_id = boot_id.filter(|boot_id| !boot_id.is_empty());
         let Some(boot_id) = boot_id.filter(|boot_id| draining || record.is_over(boot_id)) else {
