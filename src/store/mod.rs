@@ -220,4 +220,4 @@ impl Store {
 }
 
 #[cfg(test)]
-pub mod tests;
+pub(crate) mod tests;

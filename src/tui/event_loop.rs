@@ -107,7 +107,7 @@ pub async fn run<S: Views + Fold>(
     painter.paint(console, store, ui, look, clock())?;
     let mut look_at = LookAt::default();
     loop {
-        if look_at.learn(ui, workshop) {
+        if LookAt::learn(ui, workshop) {
             painter.stale = true;
             look_at.again();
         }
@@ -131,7 +131,7 @@ pub async fn run<S: Views + Fold>(
                         next = heard_already(console).await.transpose()?;
                     }
                 }
-                look_at.learn(ui, workshop);
+                LookAt::learn(ui, workshop);
                 look_at.again();
                 painter.paint(console, store, ui, look, clock())?;
             }
@@ -207,7 +207,7 @@ impl LookAt {
     }
 
     /// Takes what became of the maintenance to the screens; whether anything did.
-    fn learn<S>(&self, ui: &mut Ui, workshop: &mut impl Workshop<S>) -> bool {
+    fn learn<S>(ui: &mut Ui, workshop: &mut impl Workshop<S>) -> bool {
         let news = workshop.news();
         let any = news.is_some();
         if any {
@@ -220,7 +220,7 @@ impl LookAt {
     fn looked<S>(&mut self, ui: &mut Ui, workshop: &mut impl Workshop<S>) -> bool {
         let step = |ui: &Ui| ui.busy().map(|state| state.step);
         let before = step(ui);
-        let any = self.learn(ui, workshop);
+        let any = Self::learn(ui, workshop);
         self.last = Instant::now();
         self.wanted = step(ui) != before;
         any

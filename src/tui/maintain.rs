@@ -333,16 +333,14 @@ pub fn accept_recreation(ui: &mut Ui, typed: &str) -> Vec<Effect> {
         .into_iter()
         .flat_map(|state| state.without_network.values());
     let mut named = known.filter(|(pod, _)| pod.to_string() == typed.trim());
-    match named.next() {
-        Some((pod, _)) => decide(Command::Recreate(pod.uid.clone())),
-        None => {
-            warn(
-                ui,
-                format!("'{}' is none of the pods without network", typed.trim()),
-            );
-            Vec::new()
-        }
+    if let Some((pod, _)) = named.next() {
+        return decide(Command::Recreate(pod.uid.clone()));
     }
+    warn(
+        ui,
+        format!("'{}' is none of the pods without network", typed.trim()),
+    );
+    Vec::new()
 }
 
 fn warn(ui: &mut Ui, text: String) {

@@ -4,6 +4,7 @@ use crate::operator::{Ended, Operator};
 use drainboard::lab::embedded::{Lab, LabOptions};
 use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::{Node, Pod};
+use kube::api::ListParams;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Api, Client, Config};
 use serde_json::Value;
@@ -78,7 +79,7 @@ impl Scene {
     /// Pods of `win-demo`: name, ready, restarts.
     pub async fn win_demo(&self) -> Vec<(String, bool, i32)> {
         let pods = Api::<Pod>::namespaced(self.client.clone(), "win-demo");
-        let pods = pods.list(&Default::default()).await.unwrap();
+        let pods = pods.list(&ListParams::default()).await.unwrap();
         pods.items
             .into_iter()
             .map(|pod| {
@@ -96,7 +97,7 @@ impl Scene {
     /// Leases that drainboard holds.
     pub async fn locks(&self) -> Vec<String> {
         let leases = Api::<Lease>::namespaced(self.client.clone(), "kube-system");
-        let leases = leases.list(&Default::default()).await.unwrap();
+        let leases = leases.list(&ListParams::default()).await.unwrap();
         leases
             .items
             .into_iter()

@@ -117,7 +117,11 @@ async fn a_node_that_was_cordoned_before_stays_so() {
     let cordon = serde_json::json!({"spec": {"unschedulable": true}});
     let nodes = kube::Api::<k8s_openapi::api::core::v1::Node>::all(scene.client.clone());
     nodes
-        .patch(NODE, &Default::default(), &kube::api::Patch::Merge(cordon))
+        .patch(
+            NODE,
+            &kube::api::PatchParams::default(),
+            &kube::api::Patch::Merge(cordon),
+        )
         .await
         .unwrap();
     let reboot = Scene::reboot_command("update");

@@ -84,7 +84,10 @@ impl Maintenance {
                 Err(silence) => {
                     let said = self.said();
                     let after = begun.elapsed();
-                    panic!("never {what} ({silence} after {after:?}): {:#?}\n{said}", self.heard);
+                    panic!(
+                        "never {what} ({silence} after {after:?}): {:#?}\n{said}",
+                        self.heard
+                    );
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! Stories: given this cluster, when this happens, the operator sees that.
 
-pub mod cluster;
+pub(crate) mod cluster;
 mod filters;
 mod generations;
 mod observe;
@@ -8,5 +8,5 @@ mod pages;
 mod sources_off;
 mod tables;
 mod updates;
-pub mod work;
+pub(crate) mod work;
 mod workflow;

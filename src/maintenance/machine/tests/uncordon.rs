@@ -10,10 +10,6 @@ use crate::maintenance::input::Command;
 use crate::maintenance::pods::PodRef;
 use crate::maintenance::state::Step;
 
-fn uncordon(effect: &Effect) -> bool {
-    matches!(effect, Effect::Uncordon { .. })
-}
-
 /// All gates hold; the uncordon is sent and not answered.
 fn uncordoning() -> World {
     let mut world = World::small(headless());
