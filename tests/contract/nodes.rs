@@ -1,6 +1,6 @@
 //! Cordon and uncordon.
 
-use super::peer::{Peer, eventually};
+use super::peer::{Peer, eventually, refusal};
 use serde_json::{Value, json};
 
 const NODE: &str = "/api/v1/nodes/k8s-lab-win-1";
@@ -113,8 +113,15 @@ pub async fn whoever_changed_a_field_last_is_its_manager(peer: &Peer) {
 pub async fn a_patch_for_another_node_or_version_changes_nothing(peer: &Peer) {
     let patch = json!({ "metadata": { "uid": "another" }, "spec": { "unschedulable": true } });
     let answer = peer.patch(NODE, &patch).await;
-    assert_eq!(answer.code, 409, "{}", answer.text);
-    let patch = json!({ "metadata": { "resourceVersion": "1" }, "spec": { "unschedulable": true } });
+    assert_eq!(
+        answer.refusal(),
+        refusal(
+            422,
+            "Invalid",
+            "Node \"k8s-lab-win-1\" is invalid: metadata.uid: Invalid value: \"another\": field is immutable"
+        )
+    );
+    let patch = json!({ "metadata": { "uid": "another", "resourceVersion": "1" }, "spec": { "unschedulable": true } });
     let answer = peer.patch(NODE, &patch).await;
     assert_eq!(answer.code, 409, "{}", answer.text);
     assert!(peer.get(NODE).await.json()["spec"].get("unschedulable").is_none());

@@ -117,9 +117,23 @@ pub fn patch(
     let (part, manager) = (part(kind, target)?, managed_fields::manager(query, headers));
     let updated = objects.update(kind, place, part, query.dry_run(), |old| {
         let wanted = format.apply(kind, old, &change)?;
+        check_same_uid(kind, old, &wanted)?;
         Ok(booked(kind, &manager, old, wanted, part))
     })?;
     Ok(answer(StatusCode::OK, &updated, form))
+}
+
+/// A patch that names another UID wants to change it, unless it is about another version anyway; in a whole object the
+/// UID is a precondition.
+fn check_same_uid(kind: &Kind, old: &Value, wanted: &Value) -> Outcome<()> {
+    let differ = |pointer: &str| text(wanted, pointer) != text(old, pointer);
+    let uid = text(wanted, "/metadata/uid");
+    if uid.is_empty() || !differ("/metadata/uid") || differ("/metadata/resourceVersion") {
+        return Ok(());
+    }
+    let why = format!("Invalid value: {uid:?}: field is immutable");
+    let name = text(old, "/metadata/name");
+    Err(Failure::invalid(kind, name, "metadata.uid", &why))
 }
 
 /// The wanted object, with whom its fields belong to. What a write of the status changes is not kept.
