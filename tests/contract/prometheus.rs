@@ -287,16 +287,17 @@ fn known(all: &[Series]) -> Result<(), String> {
 }
 
 pub async fn the_history_is_a_matrix(peer: &Peer) {
-    let end = chrono::Utc::now().timestamp();
-    let (start, end) = ((end - 60).to_string(), end.to_string());
     let query = promql(QueryName::NodeHistory);
-    let range = [
-        ("query", query.as_str()),
-        ("start", &start),
-        ("end", &end),
-        ("step", "30"),
-    ];
     eventually(|| async {
+        // A Prometheus that was just started has no rates of a minute that is over.
+        let end = chrono::Utc::now().timestamp();
+        let (start, end) = ((end - 60).to_string(), end.to_string());
+        let range = [
+            ("query", query.as_str()),
+            ("start", &start),
+            ("end", &end),
+            ("step", "30"),
+        ];
         let answer = ask(peer, "query_range", &range).await.json();
         assert_eq!(answer["data"]["resultType"], "matrix");
         let result = answer["data"]["result"].as_array().unwrap();
