@@ -381,6 +381,7 @@ fn a_node_without_boot_id_does_not_make_the_old_one_new() {
     world.node().boot_id = name("");
     world.observe();
     world.answer_all();
+    assert_eq!(&*world.record().boot_id, "11");
     world.node().boot_id = name("11");
     world.observe();
     assert_eq!(world.state.step, Step::Restart);

@@ -1,7 +1,7 @@
 //! Back to work: the uncordon and the pods.
 
 use super::executor::blocked;
-use super::objects::{app, budget, daemon, name};
+use super::objects::{app, budget, condition, daemon, name};
 use super::world::{World, headless};
 use crate::domain::node::ConditionStatus;
 use crate::maintenance::effect::{Effect, Eviction};
@@ -53,6 +53,21 @@ fn an_uncordon_whose_answer_was_lost_is_seen_on_the_node() {
         world.happened(|one| matches!(one, Happening::Uncordoned { .. })),
         1
     );
+}
+
+#[test]
+fn an_uncordon_whose_answer_was_lost_is_not_written_over() {
+    let mut world = uncordoning();
+    let mut late = world.observation();
+    world.lose(0, true);
+    // A watch from before it shows that a gate is lost, and a network container that was not known.
+    late.node.as_mut().unwrap().conditions = Box::new([condition(ConditionStatus::False)]);
+    late.pods.last_mut().unwrap().containers[0].container_id = name("containerd://unknown");
+    world.show(late);
+    world.wait(5000);
+    assert!(world.pending.is_empty(), "{:?}", world.pending);
+    world.look();
+    assert_eq!(world.state.step, Step::PodsBack);
 }
 
 #[test]
