@@ -23,6 +23,10 @@ use tokio::task::JoinSet;
 /// Lines of what happened that are kept for the page; the journal has them all.
 const LOG: usize = 200;
 
+/// Longest wait for the last changes when the program ends. None of them is missed: the Lease runs out by itself, and
+/// what is resumed is measured at the cluster.
+const PARTING: Duration = Duration::from_secs(5);
+
 /// How maintenances are done that are begun on the screens.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Terms {
@@ -43,7 +47,8 @@ pub struct Sessions {
     session: Option<Session>,
     log: VecDeque<(Timestamp, String)>,
     changed: bool,
-    cordons: JoinSet<Message>,
+    /// Small changes, and the last writes of what is over; each may have something to say.
+    small: JoinSet<Option<Message>>,
 }
 
 impl Sessions {
@@ -55,16 +60,27 @@ impl Sessions {
             session: None,
             log: VecDeque::new(),
             changed: false,
-            cordons: JoinSet::new(),
+            small: JoinSet::new(),
         }
     }
 
-    /// Ends what is under way where it is; changes that were asked for are made.
+    /// Ends what is under way where it is; changes that were asked for are made, if the API server answers soon.
     pub async fn finish(mut self) {
-        if let Some(session) = self.session.take() {
-            session.finish().await;
+        self.put_away();
+        let small = async { while self.small.join_next().await.is_some() {} };
+        if tokio::time::timeout(PARTING, small).await.is_err() {
+            tracing::warn!("the last changes were not answered in time");
         }
-        while self.cordons.join_next().await.is_some() {}
+    }
+
+    /// Makes room for another session. What the old one asked for last is still written.
+    fn put_away(&mut self) {
+        if let Some(session) = self.session.take() {
+            self.small.spawn(async move {
+                session.finish().await;
+                None
+            });
+        }
     }
 
     fn client(&self) -> Result<kube::Client, String> {
@@ -85,6 +101,7 @@ impl Sessions {
     }
 
     fn set_out(&mut self, (session, events): (Session, Vec<Event>)) {
+        self.put_away();
         self.log.clear();
         // What happened before this run of the program is in the journal, and so is what happened just now.
         self.note(session.history().unwrap_or(events));
@@ -129,12 +146,13 @@ impl Sessions {
     fn cordon(&mut self, node: Name, uid: Name, cordoned: bool) -> Result<(), String> {
         let client = self.client()?;
         let timeout = self.terms.request_timeout;
-        self.cordons.spawn(async move {
+        self.small.spawn(async move {
             let done = if cordoned { "cordoned" } else { "uncordoned" };
-            match set_cordon(client, timeout, node.clone(), uid, cordoned).await {
+            let said = match set_cordon(client, timeout, node.clone(), uid, cordoned).await {
                 Ok(()) => message(format!("{node} is {done}"), Role::Ok),
                 Err(problem) => message(format!("{node} is not {done}: {problem}"), Role::Error),
-            }
+            };
+            Some(said)
         });
         Ok(())
     }
@@ -210,9 +228,9 @@ impl Workshop<Store> for Sessions {
                     None
                 }
             },
-            Some(done) = self.cordons.join_next() => match done {
-                Ok(message) => Some(message),
-                Err(error) => Some(message(format!("the cordon failed: {error}"), Role::Error)),
+            Some(done) = self.small.join_next() => match done {
+                Ok(said) => said,
+                Err(error) => Some(message(format!("a change failed: {error}"), Role::Error)),
             },
         }
     }
