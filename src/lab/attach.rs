@@ -19,9 +19,12 @@ use crate::domain::object::Os;
 use axum::Router;
 use chrono::Utc;
 use k8s_openapi::ByteString;
+use k8s_openapi::api::core::v1::Pod;
+use kube::api::{Api, ListParams};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -101,6 +104,9 @@ pub async fn attach(
             }
         }
         wait_until_running(&world, options.size).await;
+        if options.size.is_none() {
+            wait_until_adopted(&client, &world).await;
+        }
         ready();
         churn(&client, &world, options.churn).await;
         Ok(())
@@ -257,6 +263,33 @@ async fn wait_until_running(world: &World, size: Option<Size>) {
     };
     while world.pods().len() < wanted {
         tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// Waits until the server's own controllers have taken every pod: until then a pod looks as if nobody would bring it
+/// back.
+async fn wait_until_adopted(client: &LabClient, world: &World) {
+    let pods: Api<Pod> = Api::all(client.kube().clone());
+    loop {
+        let ours: BTreeSet<_> = world.pods().into_iter().map(|pod| pod.uid.to_string()).collect();
+        let listed = pods.list(&ListParams::default()).await;
+        // A list that failed proves nothing; the next one may.
+        let adopted = listed.is_ok_and(|list| {
+            list.items
+                .iter()
+                .map(|pod| &pod.metadata)
+                .filter(|metadata| metadata.uid.as_ref().is_some_and(|uid| ours.contains(uid)))
+                .all(|metadata| {
+                    metadata
+                        .owner_references
+                        .as_ref()
+                        .is_some_and(|owners| !owners.is_empty())
+                })
+        });
+        if adopted {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(200)).await;
     }
 }
 

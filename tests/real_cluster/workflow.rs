@@ -12,7 +12,7 @@ use kube::Client;
 use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use serde_json::{Value, json};
 
-use crate::lab::{Lab, eventually, lab_kubeconfig, part};
+use crate::lab::{Lab, lab_kubeconfig, part};
 use crate::parts::{PATIENCE, User, kubeconfig};
 use crate::read_only::{lines_so_far, requests_of_the_admin};
 
@@ -158,6 +158,23 @@ async fn win_demo(client: &Client) -> Vec<(String, bool, i32)> {
         .collect()
 }
 
+/// Waits until the seven pods are ready.
+async fn settled(client: &Client) {
+    let begun = Instant::now();
+    loop {
+        let ready = win_demo(client)
+            .await
+            .iter()
+            .filter(|(_, ready, _)| *ready)
+            .count();
+        if ready == 7 {
+            return;
+        }
+        assert!(begun.elapsed() < PATIENCE, "{ready} of 7 pods are ready");
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
+}
+
 async fn seven_ready_pods(client: &Client) {
     let pods = win_demo(client).await;
     assert!(
@@ -242,11 +259,12 @@ fn nothing_improper(requests: &[Value], events: &[Value]) {
 async fn a_budget_lets_the_second_pod_leave_when_a_second_node_has_its_replacement() {
     let lab = Lab::attach_with(&["--speed", "4", "--windows-nodes", "2"]);
     let client = lab_client().await;
+    settled(&client).await;
     cordon(&client, SECOND, true).await;
     let budgets = Api::<PodDisruptionBudget>::namespaced(client.clone(), "win-demo");
     let budget: PodDisruptionBudget = serde_json::from_value(json!({
         "metadata": {"name": "hello-win"},
-        "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "hello-win"}}},
+        "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app.kubernetes.io/name": "hello-win"}}},
     }))
     .expect("a budget");
     budgets
@@ -328,21 +346,7 @@ async fn a_budget_lets_the_second_pod_leave_when_a_second_node_has_its_replaceme
 async fn the_api_server_is_gone_in_each_step() {
     let _lab = Lab::attach_with(&["--speed", "4"]);
     let client = lab_client().await;
-    eventually(|| {
-        let ready = std::thread::scope(|scope| {
-            scope
-                .spawn(|| {
-                    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
-                    runtime.block_on(async { win_demo(&lab_client().await).await })
-                })
-                .join()
-                .expect("the pods")
-        });
-        match ready.iter().filter(|(_, ready, _)| *ready).count() {
-            7 => Ok(()),
-            ready => Err(format!("{ready} of 7 pods are ready")),
-        }
-    });
+    settled(&client).await;
     let from = lines_so_far();
     let mut maintenance = Maintenance::begin();
     for step in ["evicting", "awaiting_reboot", "boot_id_changed", "uncordoned"] {
