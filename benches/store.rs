@@ -108,6 +108,7 @@ impl Interned {
             unschedulable: false,
             cordoned_by: None,
             maintenance: None,
+            proven_boot: None,
             taints: Box::default(),
             conditions: Box::new([Condition {
                 kind: self.ready.clone(),

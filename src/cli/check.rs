@@ -26,7 +26,8 @@ pub async fn run(options: SourcesOptions) -> Result<Outcome, CliError> {
         },
         detail: None,
     };
-    let collected = collect::everything(options, wanted).await?;
+    let mut collected = collect::everything(options, wanted).await?;
+    collected.remember_boots();
     let report = Report::of(&collected, timeout, Utc::now());
     output::print(&report.text)?;
     Ok(report.outcome)

@@ -5,6 +5,7 @@ use super::exit::CliError;
 use super::progress::Progress;
 use crate::domain::measurement::Missing;
 use crate::domain::reading::Source;
+use crate::runner::boots::Memory;
 use crate::sources::event::{Demand, DetailKey, Payload, Problem, Request, SourcePhase, WatchState, Watched};
 use crate::sources::{self, SourcesOptions};
 use crate::store::Store;
@@ -19,6 +20,14 @@ pub struct Collected {
     pub missing: BTreeMap<Source, Vec<Missing>>,
     /// Sources that had neither answered nor failed when the time was over.
     pub silent: Vec<Source>,
+}
+
+impl Collected {
+    /// Remembers the boots of the nodes for later commands, and tells the store what earlier ones have seen.
+    pub fn remember_boots(&mut self) {
+        let server = self.store.scope().server;
+        Memory::of(&server).share(&mut self.store, Utc::now());
+    }
 }
 
 /// What the sources are asked for, beside the rows of the cluster.
@@ -86,10 +95,13 @@ pub async fn everything(options: SourcesOptions, wanted: Wanted) -> Result<Colle
 pub async fn about(watched: Watched, options: SourcesOptions, demand: Demand) -> Result<Collected, CliError> {
     let wanted = Wanted { demand, detail: None };
     let seconds = options.request_timeout.as_secs_f32();
-    let collected = collect_until(options, wanted, |store| unreadable(store, watched).is_some()).await?;
+    let mut collected = collect_until(options, wanted, |store| unreadable(store, watched).is_some()).await?;
     match unreadable(&collected.store, watched) {
         Some(problem) => Err(problem.into()),
-        None if is_live(&collected.store, watched) => Ok(collected),
+        None if is_live(&collected.store, watched) => {
+            collected.remember_boots();
+            Ok(collected)
+        }
         None => Err(Problem {
             what: format!(
                 "the API server did not send its list of {} within {seconds} s",

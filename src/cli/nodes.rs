@@ -65,12 +65,25 @@ pub struct Item {
     kernel_version: String,
     /// An opaque string.
     boot_id: String,
+    /// Null unless this boot came from a restart before which nobody drained the node.
+    restarted_without_drain: Option<Restart>,
     cpu_percent: Measured<f64>,
     commit_bytes: Measured<u64>,
     commit_limit_bytes: Measured<u64>,
     commit_ratio: Measured<f64>,
     working_set_bytes: Measured<u64>,
     services: BTreeMap<&'static str, Measured<&'static str>>,
+}
+
+/// A restart without drain as JSON.
+#[derive(Debug, Serialize)]
+pub struct Restart {
+    /// Boot id before.
+    before: String,
+    /// Boot id after.
+    after: String,
+    /// When the latter was seen first, RFC 3339.
+    seen_at: Timestamp,
 }
 
 impl Item {
@@ -84,6 +97,11 @@ impl Item {
             revision: node.windows_version.map(|version| version.revision),
             kernel_version: node.kernel_version.to_string(),
             boot_id: node.boot_id.to_string(),
+            restarted_without_drain: node.restarted_without_drain.as_ref().map(|restart| Restart {
+                before: restart.before.to_string(),
+                after: restart.after.to_string(),
+                seen_at: restart.seen_at,
+            }),
             cpu_percent: json::percent(&node.cpu_ratio, now),
             commit_bytes: json::bytes(&node.commit, now),
             commit_limit_bytes: json::bytes(&node.commit_limit, now),

@@ -16,9 +16,10 @@ use crate::tui::sessions::Terms;
 pub async fn run(line: CommandLine) -> Result<Outcome, CliError> {
     line.check()?;
     let options = sources_options(&line)?;
+    let demo = matches!(line.command, Some(Command::Demo(_)));
     let look = TuiOptions {
         read_only: line.cluster.read_only,
-        demo: matches!(line.command, Some(Command::Demo(_))),
+        demo,
         ascii: line.screen.ascii,
         theme: line.screen.theme,
         maintenance: Terms {
@@ -34,6 +35,8 @@ pub async fn run(line: CommandLine) -> Result<Outcome, CliError> {
             by: maintain::by(),
             request_timeout: line.cluster.request_timeout,
             pool_label: line.upkeep.pool_label,
+            // The next demo is another cluster.
+            remembers_boots: !demo,
         },
     };
     match (line.command, line.snapshot) {

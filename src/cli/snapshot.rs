@@ -25,6 +25,9 @@ pub async fn run(
         detail: detail(pane),
     };
     let mut collected = collect::everything(options, wanted).await?;
+    if !look.demo {
+        collected.remember_boots();
+    }
     let size = Size::new(size.width, size.height);
     let lines = tui::snapshot(&mut collected.store, pane, size, look, Utc::now())?;
     let mut text = lines.join("\n");

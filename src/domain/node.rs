@@ -37,6 +37,8 @@ pub struct Node {
     pub cordoned_by: Option<CordonedBy>,
     /// Annotation `drainboard.io/maintenance`: the record of a maintenance under way, as written.
     pub maintenance: Option<Name>,
+    /// Annotation `drainboard.io/proven-boot`: the boot id at which the last maintenance found everything well.
+    pub proven_boot: Option<Name>,
     /// `spec.taints`.
     pub taints: Box<[Taint]>,
     /// `status.conditions`.

@@ -57,7 +57,7 @@ impl Readiness {
 /// What stands beside the readiness of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mark {
-    /// E.g. `lease 31 s`, `MemoryPressure`, `rebooted 3 m ago`.
+    /// E.g. `crash?`, `lease 31 s`, `MemoryPressure`, `rebooted 3 m ago`.
     pub words: String,
     /// How much it matters.
     pub severity: Severity,
@@ -118,6 +118,22 @@ impl NodeState {
     #[must_use]
     pub const fn in_work(mut self, step: Option<&'static str>) -> Self {
         self.in_work = step;
+        self
+    }
+
+    /// The same, of a node that restarted without drain, if it did: it is Ready, and may be far from healthy.
+    #[must_use]
+    pub fn restarted_without_drain(mut self, did: bool) -> Self {
+        if did {
+            self.marks.insert(
+                0,
+                Mark {
+                    words: "crash?".to_owned(),
+                    severity: Severity::Warning,
+                },
+            );
+            self.marks.sort_by_key(|mark| std::cmp::Reverse(mark.severity));
+        }
         self
     }
 

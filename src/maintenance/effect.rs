@@ -44,7 +44,10 @@ pub enum Effect {
     },
     /// Remove the annotation, leave the cordon as it is, and give the Lease back ([`Answer::Cleared`]). An annotation
     /// that is gone already is fine.
-    Clear,
+    Clear {
+        /// The boot id at which all gates held, to be left on the node ([`super::record::PROVEN_BOOT`]).
+        proven_boot: Option<Name>,
+    },
     /// Give the Lease back if it is ours, after a [`Effect::Lock`] that may still be under way: nothing was changed. Not
     /// answered.
     Unlock,

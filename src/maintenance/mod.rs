@@ -6,6 +6,7 @@
 //! the effects; a [`record::Record`], written to an annotation of the node and to a journal, is all that must survive
 //! for the work to go on from another terminal.
 
+pub mod boots;
 pub mod effect;
 pub mod event;
 pub mod input;

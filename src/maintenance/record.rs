@@ -9,6 +9,10 @@ use std::collections::BTreeSet;
 /// Annotation of the node that holds the record as JSON. It is there as long as the maintenance is under way.
 pub const ANNOTATION: &str = "drainboard.io/maintenance";
 
+/// Annotation of the node with the boot id at which a maintenance of it ended well: a restart that was prepared, also for
+/// those who did not see the maintenance.
+pub const PROVEN_BOOT: &str = "drainboard.io/proven-boot";
+
 /// Steps that must be told apart after a restart of the program. The others follow from the cluster itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -85,6 +89,15 @@ impl Record {
     /// It is not a record of this program, or of a newer one.
     pub fn parse(annotation: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(annotation)
+    }
+
+    /// Whether the node was drained before it restarted with this boot id.
+    pub fn vouches_for(&self, boot_id: &Name) -> bool {
+        match self.reached {
+            Reached::Drain => false,
+            Reached::Restart => !self.is_over(boot_id),
+            Reached::PodsBack => self.new_boot_id.as_ref() == Some(boot_id),
+        }
     }
 
     /// Whether this boot id is over, or has to change: whoever reports it is late.

@@ -38,9 +38,7 @@ impl Journal {
     /// # Errors
     /// There is no state directory, or it cannot be written.
     pub fn open(server: &str, node: &str) -> io::Result<Self> {
-        let path = directory()?
-            .join(file_part(server))
-            .join(file_part(node) + ".jsonl");
+        let path = directory_of(server)?.join(file_part(node) + ".jsonl");
         if let Some(directory) = path.parent() {
             std::fs::create_dir_all(directory)?;
         }
@@ -81,10 +79,15 @@ impl Journal {
     }
 }
 
-fn directory() -> io::Result<PathBuf> {
+/// Where everything about the cluster behind `server` is kept.
+///
+/// # Errors
+/// There is no state directory.
+pub fn directory_of(server: &str) -> io::Result<PathBuf> {
     let strategy = etcetera::choose_base_strategy().map_err(io::Error::other)?;
     let state = strategy.state_dir().unwrap_or_else(|| strategy.cache_dir());
-    Ok(state.join("drainboard").join("maintenance"))
+    let all = state.join("drainboard").join("maintenance");
+    Ok(all.join(file_part(server)))
 }
 
 /// A name or URL as part of a path: letters, digits, dots and dashes stay.

@@ -1,6 +1,7 @@
 //! Runs a maintenance: ties the state machine to the executor, the journal and the observations of the store.
 //! Screens and command line drive the same [`session::Session`].
 
+pub mod boots;
 pub mod journal;
 pub mod report;
 pub mod session;

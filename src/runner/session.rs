@@ -2,6 +2,7 @@
 
 use super::journal::{Journal, Line};
 use crate::domain::{Name, Timestamp};
+use crate::maintenance::boots::UndrainedRestart;
 use crate::maintenance::effect::{Answer, Effect};
 use crate::maintenance::event::{Event, Happening};
 use crate::maintenance::input::{Heard, Input};
@@ -13,6 +14,7 @@ use crate::sources::kubernetes::maintain::{Executor, Identity};
 use crate::sources::kubernetes::survey::{self, Intent};
 use crate::store::Store;
 use chrono::Utc;
+use std::collections::BTreeMap;
 use std::io;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -35,19 +37,21 @@ pub struct Setup {
     pub take_over: bool,
     /// Label whose value divides the nodes of one build into pools.
     pub pool_label: Option<String>,
+    /// Nodes that restarted without drain, by name.
+    pub restarts: BTreeMap<Name, UndrainedRestart>,
 }
 
 impl Setup {
     /// What a preflight of this node wants to know, for the maintenance of this id.
     pub fn intent(&self, node: Name, id: String, dry_run: bool) -> Intent {
         Intent {
+            restarted_without_drain: self.restarts.get(&node).map(ToString::to_string),
             node,
             options: self.options.clone(),
             identity: id,
             take_over: self.take_over,
             pool_label: self.pool_label.clone(),
             dry_run,
-            restarted_without_drain: None,
         }
     }
 }

@@ -16,6 +16,7 @@ use crate::domain::pod::{Phase, Pod};
 use crate::domain::reading::Absence;
 use crate::domain::windows_version::{NewestRevisions, WindowsVersion};
 use crate::domain::{Name, Timestamp};
+use crate::maintenance::boots::UndrainedRestart;
 use crate::maintenance::record::Record;
 use crate::sources::event::{WatchState, Watched};
 use std::collections::{BTreeMap, HashMap};
@@ -86,6 +87,10 @@ pub struct Cluster {
     pub ready: ReadyPods,
     /// How each watch is.
     pub watches: BTreeMap<Watched, WatchState>,
+    /// Restarts without drain that are remembered, by UID of the node.
+    pub restarts: BTreeMap<Name, UndrainedRestart>,
+    /// Counts up whenever what decides over the boot of a node changed on the node itself.
+    pub boots_version: u64,
     leases: Folded<NodeLease>,
     /// When we *saw* the renewal, by our own clock: the node's clock may be off.
     renewal_seen: HashMap<Name, Timestamp>,
@@ -104,6 +109,7 @@ impl Cluster {
     pub fn apply_nodes(&mut self, changes: Vec<Change<Node>>, orders: &mut Orders) -> Effect {
         let mut effect = Effect::default();
         let of_node = &self.of_node;
+        let boots_version = &mut self.boots_version;
         for change in changes {
             self.nodes.apply(change, &mut |touched: Touched<'_, Node>| {
                 effect.visible = true;
@@ -111,6 +117,12 @@ impl Cluster {
                     (Some(before), Some(after)) => alike(before, after),
                     _ => false,
                 };
+                if !same(|before, after| {
+                    (&before.uid, &before.boot_id, &before.proven_boot)
+                        == (&after.uid, &after.boot_id, &after.proven_boot)
+                }) {
+                    *boots_version += 1;
+                }
                 if same(|before, after| before.internal_ips == after.internal_ips) {
                     orders.node_changed(touched.slot);
                 } else {
@@ -297,6 +309,11 @@ impl Cluster {
     /// Seconds since then.
     pub fn lease_age(&self, node: &Name, now: Timestamp) -> Result<u64, Absence> {
         self.renewal_seen(node).map(|seen| seconds(now - seen))
+    }
+
+    /// When the node renewed its lease, by its own clock.
+    pub fn renewed_at(&self, node: &Name) -> Option<Timestamp> {
+        self.leases.find(&(None, node.clone()))?.renew_time
     }
 
     /// By how many revisions the node is behind the newest of its build in the fleet.

@@ -137,6 +137,11 @@ impl EventLog {
         events
     }
 
+    /// All events, in no order that means anything.
+    pub fn iter(&self) -> impl Iterator<Item = &ClusterEvent> {
+        self.events.values().map(|held| &held.event)
+    }
+
     /// How many are kept.
     pub fn len(&self) -> usize {
         self.events.len()

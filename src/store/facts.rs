@@ -15,6 +15,7 @@ use crate::domain::pod::{Container, ContainerKind, ContainerState, Phase, Pod};
 use crate::domain::reading::{Absence, Reading};
 use crate::domain::windows_version::WindowsVersion;
 use crate::domain::{Name, Timestamp, memory};
+use crate::maintenance::boots::UndrainedRestart;
 
 /// A node with all that is joined to it.
 #[derive(Clone, Debug)]
@@ -35,6 +36,8 @@ pub struct NodeFacts {
     pub kernel_version: Name,
     /// Boot id, an opaque string; may be empty.
     pub boot_id: Name,
+    /// The restart without drain that this boot came from, if it did.
+    pub restarted_without_drain: Option<UndrainedRestart>,
     /// When it booted.
     pub booted_at: Reading<Timestamp>,
     /// CPU in use, 0..1 of the whole node.
@@ -173,6 +176,7 @@ impl Joins<'_> {
             kubelet_version: node.kubelet_version.clone(),
             kernel_version: node.kernel_version.clone(),
             boot_id: node.boot_id.clone(),
+            restarted_without_drain: self.cluster.restarted_without_drain(node).cloned(),
             booted_at: self.booted_at(node),
             cpu_ratio: self.node(node, NodeQuantity::CpuRatio),
             commit_ratio: memory::node_commit_ratio(&commit, &commit_limit),

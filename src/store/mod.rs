@@ -1,5 +1,6 @@
 //! The only state: folds source events, joins them, answers view models.
 
+mod boots;
 mod cluster;
 pub mod columns;
 mod containers;
@@ -83,7 +84,7 @@ impl Store {
             for pod in self.cluster.pods.iter() {
                 self.feeds.pod_moved(pod, false);
             }
-            self.cluster = Cluster::default();
+            self.cluster = std::mem::take(&mut self.cluster).emptied();
             self.version = None;
             self.details.clear();
             self.orders.nodes.clear();

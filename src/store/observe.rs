@@ -18,12 +18,9 @@ const LONGEST_TEXT: usize = 400;
 impl Store {
     /// Whether [`Store::observe`] has something to say.
     pub fn is_observable(&self) -> bool {
-        let scope = self.scope();
-        let state = |watched| self.cluster.watches.get(&watched);
-        let live = |watched| matches!(state(watched), Some(WatchState::Live));
-        let awaited = matches!(state(Watched::Budgets), None | Some(WatchState::Loading));
-        let everything = scope.namespace.is_none() && scope.pod_selector.is_empty();
-        everything && live(Watched::Nodes) && live(Watched::Pods) && !awaited
+        let budgets = self.cluster.watches.get(&Watched::Budgets);
+        let awaited = matches!(budgets, None | Some(WatchState::Loading));
+        self.is_live(Watched::Nodes) && self.knows_all_pods() && !awaited
     }
 
     /// Nodes that carry the record of a maintenance, by name.
@@ -111,7 +108,7 @@ fn newest(cluster: &Cluster, pod: &Pod, is_meant: impl Fn(&ClusterEvent) -> bool
 }
 
 /// Whether the event is about this incarnation of the pod: its UID decides, else whether it is newer than the pod.
-fn is_about(event: &ClusterEvent, pod: &Pod) -> bool {
+pub(super) fn is_about(event: &ClusterEvent, pod: &Pod) -> bool {
     match &event.about_uid {
         Some(uid) => *uid == pod.uid,
         None => event.last_seen >= pod.created_at,

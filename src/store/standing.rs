@@ -14,6 +14,8 @@ pub struct Standing {
     pub uid: Name,
     /// No new pods come to it.
     pub cordoned: bool,
+    /// It restarted without drain: Ready, and may be far from healthy.
+    pub restarted_without_drain: bool,
     /// The maintenance that is under way on it, or why its record cannot be read.
     pub record: Option<Result<Box<Record>, String>>,
 }
@@ -26,6 +28,7 @@ impl Store {
             node: node.name.clone(),
             uid: node.uid.clone(),
             cordoned: node.unschedulable,
+            restarted_without_drain: self.cluster.restarted_without_drain(node).is_some(),
             record: record(node).map(|record| record.map(Box::new).map_err(|error| error.to_string())),
         })
     }

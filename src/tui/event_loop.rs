@@ -64,6 +64,9 @@ pub trait Workshop<S> {
     fn observe(&mut self, store: &S);
     /// Waits for the next thing to do and does it; what the operator must be told at once is answered. Cancel safe.
     fn work(&mut self) -> impl Future<Output = Option<Message>>;
+    /// Takes note of the boots of the nodes, and tells the store what is remembered of them. Whether that changed anything
+    /// visible.
+    fn remember(&mut self, store: &mut S) -> bool;
     /// The maintenance as it is now, if that changed since it was asked last.
     fn news(&mut self) -> Option<Arc<Underway>>;
 }
@@ -107,6 +110,7 @@ pub async fn run<S: Views + Fold>(
     painter.paint(console, store, ui, look, clock())?;
     let mut look_at = LookAt::default();
     loop {
+        painter.stale |= workshop.remember(store);
         if LookAt::learn(ui, workshop) {
             painter.stale = true;
             look_at.again();

@@ -261,11 +261,14 @@ fn maintain(ui: &mut Ui) {
             };
             ask(ui, Asks::Confirm(Box::new(confirm)), String::new());
         }
-        _ => ask(
-            ui,
-            Asks::Maintain(subject.node),
-            Purpose::default().name().to_owned(),
-        ),
+        _ => {
+            let purpose = if subject.restarted_without_drain {
+                Purpose::Cleanup
+            } else {
+                Purpose::default()
+            };
+            ask(ui, Asks::Maintain(subject.node), purpose.name().to_owned());
+        }
     }
 }
 

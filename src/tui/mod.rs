@@ -23,6 +23,7 @@ pub mod terminal;
 pub mod theme;
 pub mod ui;
 pub mod views;
+mod watchman;
 
 use crate::domain::{Name, Timestamp};
 use crate::sources::Running;

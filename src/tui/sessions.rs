@@ -3,6 +3,7 @@
 use super::event_loop::Workshop;
 use super::maintain::{Order, Underway};
 use super::ui::Message;
+use super::watchman::Watchman;
 use crate::domain::{Name, Timestamp};
 use crate::maintenance::event::{Ending, Event};
 use crate::maintenance::input::Heard;
@@ -38,6 +39,8 @@ pub struct Terms {
     pub request_timeout: Duration,
     /// Label whose value divides the nodes of one build into pools.
     pub pool_label: Option<String>,
+    /// What is seen of the boots of the nodes is kept for later commands; else it ends with the program.
+    pub remembers_boots: bool,
 }
 
 /// The maintenance under way, if any, and the small changes that need none.
@@ -49,6 +52,7 @@ pub struct Sessions {
     changed: bool,
     /// Small changes, and the last writes of what is over; each may have something to say.
     small: JoinSet<Option<Message>>,
+    watchman: Watchman,
 }
 
 impl Sessions {
@@ -56,6 +60,7 @@ impl Sessions {
     pub fn new(client: watch::Receiver<Option<kube::Client>>, terms: Terms) -> Self {
         Self {
             client,
+            watchman: Watchman::new(terms.remembers_boots),
             terms,
             session: None,
             log: VecDeque::new(),
@@ -67,8 +72,11 @@ impl Sessions {
     /// Ends what is under way where it is; changes that were asked for are made, if the API server answers soon.
     pub async fn finish(mut self) {
         self.put_away();
-        let small = async { while self.small.join_next().await.is_some() {} };
-        if tokio::time::timeout(PARTING, small).await.is_err() {
+        let last = async {
+            while self.small.join_next().await.is_some() {}
+            self.watchman.finish().await;
+        };
+        if tokio::time::timeout(PARTING, last).await.is_err() {
             tracing::warn!("the last changes were not answered in time");
         }
     }
@@ -97,6 +105,7 @@ impl Sessions {
             options,
             take_over,
             pool_label: self.terms.pool_label.clone(),
+            restarts: store.restarted_without_drain(),
         })
     }
 
@@ -211,6 +220,10 @@ impl Workshop<Store> for Sessions {
         }
     }
 
+    fn remember(&mut self, store: &mut Store) -> bool {
+        self.watchman.remember(store, Utc::now())
+    }
+
     async fn work(&mut self) -> Option<Message> {
         let session = self.session.as_mut();
         let wake = async {
@@ -232,6 +245,7 @@ impl Workshop<Store> for Sessions {
                 Ok(said) => said,
                 Err(error) => Some(message(format!("a change failed: {error}"), Role::Error)),
             },
+            () = self.watchman.noted() => None,
         }
     }
 

@@ -12,5 +12,6 @@ mod operator;
 mod scene;
 
 mod before;
+mod crash;
 mod kills;
 mod session;

@@ -33,6 +33,7 @@ fn windows_node() -> Node {
         unschedulable: false,
         cordoned_by: None,
         maintenance: None,
+        proven_boot: None,
         taints: Box::default(),
         conditions: Box::default(),
         capacity: NodeResources::default(),

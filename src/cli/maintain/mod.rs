@@ -11,10 +11,12 @@ use super::exit::{CliError, Outcome};
 use super::{output, signals};
 use crate::domain::Name;
 use crate::maintenance::event::Ending;
+use crate::runner::boots::Memory;
 use crate::runner::session::{Session, Setup};
 use crate::sources::{self, SourcesOptions};
 use crate::store::Store;
 use args::MaintainArgs;
+use chrono::Utc;
 use conduct::Conductor;
 use print::Printer;
 use std::io::{self, IsTerminal};
@@ -65,10 +67,14 @@ pub async fn run(
     let cancel = signals::cancelled_by_signals()?;
     let result = Box::pin(async {
         let client = conduct::first_look(&mut running, &mut store, request_timeout).await?;
+        let server = store.scope().server.to_string();
+        let mut memory = Memory::of(&server);
+        memory.share(&mut store, Utc::now());
         let setup = Setup {
             client,
             request_timeout,
-            server: store.scope().server.to_string(),
+            restarts: store.restarted_without_drain(),
+            server,
             by: by(),
             options: maintenance,
             take_over: args.take_over,
@@ -86,6 +92,7 @@ pub async fn run(
         };
         for node in &args.nodes {
             let outcome = one(&mut conductor, args, node).await?;
+            memory.share(conductor.store, Utc::now());
             if outcome != Outcome::Fine {
                 return Ok(outcome);
             }

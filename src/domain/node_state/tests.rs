@@ -21,6 +21,7 @@ fn win_1() -> Node {
         unschedulable: false,
         cordoned_by: None,
         maintenance: None,
+        proven_boot: None,
         taints: Box::default(),
         conditions: [condition_is("Ready", ConditionStatus::True)].into(),
         capacity: NodeResources::default(),

@@ -93,7 +93,7 @@ impl Turn<'_> {
                 "abandoned before anything was changed".to_owned(),
             );
         }
-        self.write(|_| Some(Effect::Clear));
+        self.write(|_| Some(Effect::Clear { proven_boot: None }));
     }
 
     fn left_behind(&self) -> String {

@@ -76,6 +76,7 @@ pub fn resume(
     state.flight.limit_from = Some(at);
     let (reached, reached_at) = (record.reached, record.reached_at);
     let already = record.was_cordoned;
+    let new_boot_id = record.new_boot_id.clone();
     state.record = Some(record);
     let mut turn = Turn::new(&mut state, at);
     match reached {
@@ -85,6 +86,8 @@ pub fn resume(
         }
         Reached::Restart => turn.enter_restart(),
         Reached::PodsBack => {
+            // It was uncordoned at this boot.
+            turn.state.boot_id = new_boot_id;
             turn.tell(Happening::Uncordoned {
                 after_milliseconds: None,
             });

@@ -46,7 +46,7 @@ impl Turn<'_> {
             let mut record = turn.state.record.clone()?;
             if record.was_cordoned {
                 turn.state.flight.clearing = true;
-                return Some(Effect::Clear);
+                return Some(turn.clear());
             }
             let boot_id = turn.state.boot_id.clone()?;
             record.reached = Reached::PodsBack;
@@ -172,11 +172,20 @@ impl Turn<'_> {
         self.state.flight.recreatable = may_leave.map(|pod| pod.uid.clone()).collect();
     }
 
+    /// The record goes; what it proved stays.
+    fn clear(&self) -> Effect {
+        let before = self.state.record.as_ref().map(|record| &record.boot_id);
+        let proven = self.state.boot_id.as_ref();
+        Effect::Clear {
+            proven_boot: proven.filter(|boot_id| Some(*boot_id) != before).cloned(),
+        }
+    }
+
     pub(super) fn go_on_waiting_for_pods(&mut self) {
         if self.state.flight.pods_are_back {
             self.write(|turn| {
                 turn.state.flight.clearing = true;
-                Some(Effect::Clear)
+                Some(turn.clear())
             });
         }
     }

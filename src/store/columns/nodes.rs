@@ -83,6 +83,7 @@ impl NodeRow<'_> {
         let record = record(self.node).and_then(Result::ok);
         NodeState::of(self.node, lease, booted.value().copied(), now)
             .in_work(record.map(|record| record.reached.title()))
+            .restarted_without_drain(self.joins.cluster.restarted_without_drain(self.node).is_some())
     }
 
     fn state_cell(&self) -> Line {
@@ -245,7 +246,8 @@ impl<'a> Column<NodeRow<'a>> for NodeColumn {
                 (8, 44),
                 250,
                 TEXT,
-                "The Ready condition, and beside it: cordoned or where a maintenance is, late lease, pressure, a recent restart",
+                "The Ready condition, and beside it: cordoned or where a maintenance is, a restart without drain (crash?), late lease, \
+                 pressure, a recent restart",
             ),
             Self::Os => (
                 "os",

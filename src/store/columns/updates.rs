@@ -161,7 +161,7 @@ impl<'a> Column<UpdateRow<'a>> for UpdateColumn {
                 (8, 36),
                 200,
                 &[],
-                "Who cordoned the node, and how long ago at least",
+                "Who cordoned the node, and how long ago at least; `cordoned` where its managedFields do not tell",
             ),
             Self::Maintenance => (
                 "maintenance",

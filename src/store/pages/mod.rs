@@ -3,6 +3,8 @@
 mod node;
 mod pod;
 mod preview;
+mod silence;
+mod undrained;
 mod workflow;
 
 use super::columns::cells::{ABSENT, plain, role_at, whole};

@@ -1,6 +1,6 @@
 //! The page of a node.
 
-use super::{events_section, labelled, lines, measured, table, working_set_line};
+use super::{events_section, labelled, lines, measured, silence, table, undrained, working_set_line};
 use crate::domain::measurement::{NodeQuantity, Sample, ServiceState};
 use crate::domain::memory::{EVICTION_LINE_BYTES, beyond_eviction_line, commit_severity};
 use crate::domain::node::{ConditionStatus, Node, NodeDetail};
@@ -14,7 +14,7 @@ use crate::sources::event::{Detail, DetailKey, Watched};
 use crate::store::Store;
 use crate::store::columns::Column;
 use crate::store::columns::cells::{
-    absent, bar, gauge, glyph_of, plain, reading, role_at, role_of, text_or_dash, whole,
+    ABSENT, absent, bar, gauge, glyph_of, plain, reading, role_at, role_of, text_or_dash, whole,
 };
 use crate::store::columns::nodes::{NodeColumn, NodeRow};
 use crate::store::columns::pods::{PodColumn, PodRow};
@@ -33,7 +33,11 @@ impl Store {
         let facts = joins.node_facts(node);
         let windows = node.os == Some(Os::Windows);
         let detail = self.node_detail(name);
-        let mut sections = vec![lines("memory and CPU", gauges(&facts, node, now))];
+        let mut sections: Vec<Section> = [undrained::section(joins, node), silence::section(joins, node)]
+            .into_iter()
+            .flatten()
+            .collect();
+        sections.push(lines("memory and CPU", gauges(&facts, node, now)));
         if windows {
             sections.push(last_hour(joins, &facts, node));
             sections.push(services(&facts, now));
@@ -197,7 +201,36 @@ fn gauges(facts: &NodeFacts, node: &Node, now: Timestamp) -> Vec<Line> {
     }
     page.push(labelled("boot", boot(facts, now)));
     page.push(labelled("lease", lease(facts)));
+    if node.unschedulable {
+        page.push(labelled("cordoned", cordoned(node, now)));
+    }
     page
+}
+
+/// By whom, as far as the API server tells, and since when at the latest.
+fn cordoned(node: &Node, now: Timestamp) -> Line {
+    let Some(by) = &node.cordoned_by else {
+        return vec![
+            Span::new(ABSENT, Role::Absent),
+            Span::new(
+                "  by whom is not known: its managedFields do not tell",
+                Role::Muted,
+            ),
+        ];
+    };
+    let mut line = plain(format!("by {}", sanitise(&by.manager)), Role::Warn);
+    line.push(match by.at {
+        Some(at) => Span::new(
+            format!(
+                "   {} or earlier: its last change of the node was at {}",
+                format::ago((now - at).num_seconds()),
+                at.format("%Y-%m-%d %H:%M:%S UTC")
+            ),
+            Role::Muted,
+        ),
+        None => Span::new("   since when is not known", Role::Muted),
+    });
+    line
 }
 
 /// Commit against its limit, what is left before the kubelet evicts, and what the limit is made of.

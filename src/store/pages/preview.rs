@@ -1,6 +1,6 @@
 //! A few lines about the selected row, below its table.
 
-use super::measured;
+use super::{measured, undrained};
 use crate::domain::cpu_maximum::CpuMaximum;
 use crate::domain::measurement::{NodeQuantity, ServiceState};
 use crate::domain::memory::{EVICTION_LINE_BYTES, commit_severity};
@@ -30,6 +30,7 @@ impl Store {
             RowKey::Node(name) => self.cluster.node(name).map(|node| {
                 let mut lines = of_node(joins, node);
                 lines.splice(0..0, in_work(node, now));
+                lines.splice(0..0, undrained::brief(joins, node));
                 lines
             }),
             RowKey::Pod { namespace, name, uid } => {

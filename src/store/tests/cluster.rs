@@ -52,6 +52,7 @@ pub fn node(name: &str, os: Os, last_byte: u8) -> Node {
         unschedulable: false,
         cordoned_by: None,
         maintenance: None,
+        proven_boot: None,
         taints: Box::default(),
         conditions: Box::new([Condition {
             kind: "Ready".into(),

@@ -1,5 +1,6 @@
 //! Stories: given this cluster, when this happens, the operator sees that.
 
+mod boots;
 pub(crate) mod cluster;
 mod filters;
 mod generations;

@@ -171,6 +171,7 @@ fn standing(node: &str) -> Standing {
         node: Name::from(node),
         uid: Name::from(format!("uid-{node}")),
         cordoned: false,
+        restarted_without_drain: false,
         record: None,
     }
 }

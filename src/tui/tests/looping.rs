@@ -94,6 +94,10 @@ impl Workshop<Cluster> for FakeWorkshop {
         None
     }
 
+    fn remember(&mut self, _: &mut Cluster) -> bool {
+        false
+    }
+
     fn news(&mut self) -> Option<Arc<Underway>> {
         self.news.take()
     }

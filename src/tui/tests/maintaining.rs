@@ -153,6 +153,17 @@ fn a_pod_without_network_is_recreated_by_its_name() {
 }
 
 #[test]
+fn a_node_that_restarted_without_drain_is_cleaned_up() {
+    let mut operator = operator();
+    operator.cluster.standings[0].restarted_without_drain = true;
+    operator.look_again();
+    operator.press("m").sees("cleanup");
+    operator.press("enter");
+    let asked = operator.asked();
+    assert!(asked[0].contains("purpose: Cleanup"), "{asked:?}");
+}
+
+#[test]
 fn a_maintenance_found_on_the_node_is_gone_on_with() {
     let mut operator = operator();
     operator.cluster.standings[0].record = Some(Ok(Box::new(Work::record(Reached::Restart))));

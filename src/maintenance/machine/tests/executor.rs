@@ -74,7 +74,7 @@ impl World {
             Effect::ListPods => Answer::Listed(Err(problem())),
             Effect::Evict { pod, .. } => Answer::Evicted(pod, Eviction::Retry(problem())),
             Effect::Uncordon { .. } => Answer::Uncordoned(retry()),
-            Effect::Clear => Answer::Cleared(retry()),
+            Effect::Clear { .. } => Answer::Cleared(retry()),
             Effect::RunRebootCommand => Answer::RebootCommand(Ok(255)),
             Effect::Survey | Effect::Unlock | Effect::Tell(_) => return,
         };
@@ -116,7 +116,7 @@ impl World {
                 Answer::RebootCommand(Ok(0))
             }
             Effect::Uncordon { record, boot_id } => Answer::Uncordoned(self.uncordon(&record, &boot_id)),
-            Effect::Clear => Answer::Cleared(self.clear()),
+            Effect::Clear { proven_boot } => Answer::Cleared(self.clear(proven_boot)),
             Effect::Tell(_) => return None,
         })
     }
@@ -195,7 +195,7 @@ impl World {
         Ok(())
     }
 
-    fn clear(&mut self) -> Result<(), WriteError> {
+    fn clear(&mut self, proven_boot: Option<Name>) -> Result<(), WriteError> {
         let Some(node) = &mut self.node else { return Ok(()) };
         let there = node
             .maintenance
@@ -205,6 +205,7 @@ impl World {
             return refused("not ours");
         }
         node.maintenance = None;
+        node.proven_boot = proven_boot.or_else(|| node.proven_boot.take());
         self.lease = None;
         Ok(())
     }

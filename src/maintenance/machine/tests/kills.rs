@@ -15,6 +15,7 @@ fn with_command() -> Options {
 fn ends_well(world: &World, when: &str) {
     let node = world.node.as_ref().unwrap();
     assert!(!node.unschedulable && node.maintenance.is_none(), "{when}");
+    assert_eq!(node.proven_boot.as_ref(), Some(&node.boot_id), "{when}");
     let events = world.events();
     let count = |name: &str| events.iter().filter(|one| *one == name).count();
     for once in [

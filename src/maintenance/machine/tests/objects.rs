@@ -25,6 +25,7 @@ pub fn node(boot_id: &str, kernel_version: &str) -> Node {
         unschedulable: false,
         cordoned_by: None,
         maintenance: None,
+        proven_boot: None,
         taints: Box::default(),
         conditions: Box::new([condition(ConditionStatus::True)]),
         capacity: NodeResources::default(),

@@ -144,7 +144,9 @@ fn the_operator_need_not_wait_for_the_rest() {
     world.observe();
     world.press(Command::StopWaiting);
     world.observe();
-    let clear = world.index(|effect| *effect == Effect::Clear).unwrap();
+    let clear = world
+        .index(|effect| matches!(effect, Effect::Clear { .. }))
+        .unwrap();
     world.lose(clear, false);
     world.observe();
     world.wait(1000);
@@ -164,7 +166,9 @@ fn a_removed_record_that_the_watch_shows_before_its_answer_is_no_foreign_hand() 
     world.settle();
     world.settle();
     world.observe();
-    let clear = world.index(|effect| *effect == Effect::Clear).unwrap();
+    let clear = world
+        .index(|effect| matches!(effect, Effect::Clear { .. }))
+        .unwrap();
     world.perform(clear);
     world.observe();
     world.answer_all();

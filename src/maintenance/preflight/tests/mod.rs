@@ -76,6 +76,7 @@ fn place(name: &str, os: Os) -> Place {
             unschedulable: false,
             cordoned_by: None,
             maintenance: None,
+            proven_boot: None,
             taints: taints.into(),
             conditions: [ready(ConditionStatus::True)].into(),
             capacity: resources,

@@ -105,7 +105,7 @@ impl Executor {
             Effect::Cordon(record) => self.write(Write::Cordon(record)),
             Effect::Save(record) => self.write(Write::Save(record)),
             Effect::Uncordon { record, boot_id } => self.write(Write::Uncordon { record, boot_id }),
-            Effect::Clear => self.write(Write::Clear),
+            Effect::Clear { proven_boot } => self.write(Write::Clear { proven_boot }),
             Effect::Unlock => self.write(Write::Unlock),
             Effect::ListPods => {
                 let (desk, answers) = (self.desk.clone(), self.answers.clone());

@@ -7,7 +7,7 @@ use super::lock;
 use super::seen::{MANAGER, Owner, SeenNode};
 use crate::domain::text::sanitise;
 use crate::maintenance::effect::WriteError;
-use crate::maintenance::record::{ANNOTATION, Record};
+use crate::maintenance::record::{ANNOTATION, PROVEN_BOOT, Record};
 use crate::sources::kubernetes::detail::segment;
 use crate::sources::kubernetes::failure::Failure;
 use crate::sources::kubernetes::http::Reply;
@@ -120,11 +120,11 @@ pub async fn uncordon(desk: &Desk, record: &Record, boot_id: &str) -> Written {
     .await
 }
 
-/// Removes the annotation, if it is ours. Gives the name of the pool's Lease, as far as there still is a node.
+/// Removes the annotation, if it is ours, and leaves the boot id that was proved in its place. Gives the name of the pool's Lease, as far as there still is a node.
 ///
 /// # Errors
 /// Somebody else's annotation is there, or the change was not made.
-pub async fn clear(desk: &Desk) -> Result<Option<String>, WriteError> {
+pub async fn clear(desk: &Desk, proven_boot: Option<&str>) -> Result<Option<String>, WriteError> {
     let asked = asked("get", format!("node {}", desk.node));
     let reply = look(desk)
         .await
@@ -134,7 +134,13 @@ pub async fn clear(desk: &Desk) -> Result<Option<String>, WriteError> {
     let lease = lock::lease_of(&node, desk.pool_label.as_deref());
     change(desk, |node| match node.owner(&desk.identity.id) {
         Owner::Nobody => Ok(None),
-        Owner::Ours => Ok(Some(json!({"metadata": {"annotations": {ANNOTATION: null}}}))),
+        Owner::Ours => {
+            let mut annotations = json!({ANNOTATION: null});
+            if let Some(boot_id) = proven_boot {
+                annotations[PROVEN_BOOT] = boot_id.into();
+            }
+            Ok(Some(json!({"metadata": {"annotations": annotations}})))
+        }
         Owner::Other(by) => Err(taken_over(desk, &by)),
     })
     .await?;

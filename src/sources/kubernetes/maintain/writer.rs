@@ -26,8 +26,11 @@ pub enum Write {
         /// The boot id of the proof.
         boot_id: Name,
     },
-    /// Remove the record, give the Lease back.
-    Clear,
+    /// Remove the record, leave the boot that was proved, give the Lease back.
+    Clear {
+        /// The boot id.
+        proven_boot: Option<Name>,
+    },
     /// Give the Lease back.
     Unlock,
     /// All changes before it are answered.
@@ -82,7 +85,7 @@ impl Writer {
             Write::Uncordon { record, boot_id } => {
                 Answer::Uncordoned(node::uncordon(&desk, &record, &boot_id).await)
             }
-            Write::Clear => Answer::Cleared(self.clear().await),
+            Write::Clear { proven_boot } => Answer::Cleared(self.clear(proven_boot.as_deref()).await),
             Write::Unlock => {
                 self.renew_at = None;
                 if let Some(lease) = self.lease.take()
@@ -109,8 +112,8 @@ impl Writer {
         Ok(())
     }
 
-    async fn clear(&mut self) -> Result<(), WriteError> {
-        let of_node = node::clear(&self.desk).await?;
+    async fn clear(&mut self, proven_boot: Option<&str>) -> Result<(), WriteError> {
+        let of_node = node::clear(&self.desk, proven_boot).await?;
         // A maintenance that was resumed may find the Lease of its first run.
         if let Some(lease) = self.lease.clone().or(of_node) {
             lock::give_back(&self.desk, &lease).await?;

@@ -63,6 +63,9 @@ pub struct Annotations {
     /// A node that is being worked on carries the record ([`crate::maintenance::record`]).
     #[serde(rename = "drainboard.io/maintenance")]
     pub maintenance: Option<Name>,
+    /// The boot that the last maintenance of a node proved.
+    #[serde(rename = "drainboard.io/proven-boot")]
+    pub proven_boot: Option<Name>,
 }
 
 /// An owner.

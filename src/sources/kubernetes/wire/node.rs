@@ -174,6 +174,10 @@ impl Node<'_> {
                 .annotations
                 .as_ref()
                 .and_then(|annotations| annotations.maintenance.clone()),
+            proven_boot: meta
+                .annotations
+                .as_ref()
+                .and_then(|annotations| annotations.proven_boot.clone()),
             taints: self.spec.taints.iter().map(|taint| taint.to_row(names)).collect(),
             conditions: self
                 .status

@@ -15,6 +15,7 @@ use crate::maintenance::preflight::{Note, Weight};
 use crate::maintenance::state::{Question, State, Step};
 use crate::store::Store;
 use crate::store::columns::cells::plain;
+use crate::store::join::Joins;
 use crate::store::view::{Line, Page, Role, Section, Span};
 use chrono::TimeDelta;
 
@@ -27,24 +28,26 @@ impl Store {
         match reached(state) {
             Step::Preflight | Step::Cordon | Step::Over => {}
             Step::Drain => {
-                sections.extend(restart::silence(joins, state, now));
+                sections.extend(silence(joins, state));
                 sections.extend(pods::leaving(state, now));
             }
             Step::Restart => {
                 sections.extend(restart::not_back(joins, state, now));
                 sections.extend(restart::at_the_node(joins, state));
                 sections.extend(restart::signs(joins, state, now));
-                sections.extend(restart::silence(joins, state, now));
+                sections.extend(silence(joins, state));
                 sections.extend(self.waiting_pods(state, now));
                 sections.extend(pods::leaving(state, now));
             }
             Step::Revision | Step::Network | Step::Uncordon => {
                 sections.extend(pods::network(state));
                 sections.extend(restart::signs(joins, state, now));
+                sections.extend(silence(joins, state));
                 sections.extend(self.waiting_pods(state, now));
                 sections.extend(pods::leaving(state, now));
             }
             Step::PodsBack => {
+                sections.extend(silence(joins, state));
                 sections.extend(pods::without_network(state));
                 sections.extend(pods::owners(state));
                 sections.extend(self.waiting_pods(state, now));
@@ -126,6 +129,15 @@ fn working(state: &State, now: Timestamp) -> Line {
         line.push(Span::new(format!("   time limit in {left}"), Role::Muted));
     }
     line
+}
+
+/// While the node is silent: how long traffic still goes there.
+fn silence(joins: Joins<'_>, state: &State) -> Option<Section> {
+    let node = joins.cluster.node(&state.node)?;
+    state
+        .ending
+        .is_none()
+        .then(|| super::silence::section(joins, node))?
 }
 
 /// Longest text about what is waited for, in cells.

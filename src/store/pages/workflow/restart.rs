@@ -2,24 +2,19 @@
 //! node does not come back. Commands and causes are those of a Windows Server Core node.
 
 use super::{lasting, lines, section};
+use crate::domain::Timestamp;
 use crate::domain::node::{ConditionStatus, Node};
 use crate::domain::node_state::{LEASE_AMBER_SECONDS, LEASE_RED_SECONDS};
 use crate::domain::object::Os;
 use crate::domain::text::sanitise;
-use crate::domain::{Timestamp, format};
 use crate::maintenance::options::Purpose;
 use crate::maintenance::state::{State, Step};
 use crate::store::Store;
-use crate::store::cluster::seconds;
 use crate::store::columns::cells::{absent, plain};
 use crate::store::join::Joins;
 use crate::store::pages::measured;
 use crate::store::view::{Align, Line, Role, Section, Span};
 
-/// The control plane gives a node up so long after its last renewal (`--node-monitor-grace-period`), seconds.
-const GRACE_SECONDS: u64 = 50;
-/// Every pod tolerates an unreachable node so long (`DefaultTolerationSeconds`), seconds.
-const TOLERATION_SECONDS: u64 = 300;
 /// A restart of which nothing is seen for so long needs a look at the console, seconds.
 const OVERDUE_SECONDS: i64 = 300;
 /// Cells of the explanations before the commands.
@@ -204,30 +199,6 @@ fn lease(joins: Joins<'_>, node: &Node) -> Line {
         Ok(age) if age >= LEASE_AMBER_SECONDS => plain(format!("{age} s ▲"), Role::Warn),
         Ok(age) => plain(format!("{age} s"), Role::Text),
     }
-}
-
-/// While the node is silent: how long traffic still goes there.
-pub fn silence(joins: Joins<'_>, state: &State, now: Timestamp) -> Option<Section> {
-    let node = joins.cluster.node(&state.node)?;
-    let seen = joins.cluster.renewal_seen(&node.name).ok()?;
-    let silent = seconds(now - seen);
-    if silent < LEASE_AMBER_SECONDS || state.ending.is_some() {
-        return None;
-    }
-    let left = |limit: u64| match limit.saturating_sub(silent) {
-        0 => "over now".to_owned(),
-        left => format!(
-            "{} left",
-            format::stopwatch(i64::try_from(left).unwrap_or(i64::MAX))
-        ),
-    };
-    let text = format!(
-        "▲ the node is silent for {silent} s: its endpoints stay ready up to {GRACE_SECONDS} s ({}) and its pods \
-         {TOLERATION_SECONDS} s more ({}); traffic still goes there until then",
-        left(GRACE_SECONDS),
-        left(GRACE_SECONDS + TOLERATION_SECONDS),
-    );
-    Some(lines("", vec![plain(text, Role::Warn)]))
 }
 
 /// Whether the restart has been waited for long enough, and the node is not well, so that somebody should look.

@@ -215,7 +215,7 @@ async fn changes_are_made_in_the_order_in_which_they_were_asked_for() {
         Effect::Lock,
         Effect::Cordon(record),
         Effect::Save(later.clone()),
-        Effect::Clear,
+        Effect::Clear { proven_boot: None },
     ] {
         operator.perform(effect);
     }

@@ -4,7 +4,7 @@ use super::{Scene, Seat, written};
 use crate::lab::apiserver::{Fault, User};
 use crate::lab::article::WINDOWS_NODE;
 use crate::maintenance::effect::{Answer, Effect, WriteError};
-use crate::maintenance::record::{Reached, Record};
+use crate::maintenance::record::{PROVEN_BOOT, Reached, Record};
 use serde_json::{Value, json};
 
 /// Whether it was refused for good, and why.
@@ -57,8 +57,13 @@ async fn a_node_is_cordoned_remembered_and_uncordoned_by_us() {
         assert_eq!(written(&node).unwrap().reached, Reached::PodsBack);
     }
     for _ in 0..2 {
-        assert_eq!(operator.does(Effect::Clear).await, Answer::Cleared(Ok(())));
-        assert_eq!(written(&scene.node(WINDOWS_NODE).await), None);
+        let clear = Effect::Clear {
+            proven_boot: Some("12".into()),
+        };
+        assert_eq!(operator.does(clear).await, Answer::Cleared(Ok(())));
+        let node = scene.node(WINDOWS_NODE).await;
+        assert_eq!(written(&node), None);
+        assert_eq!(node["metadata"]["annotations"][PROVEN_BOOT], "12");
     }
     let why = refusal(operator.does(Effect::Save(record)).await);
     assert!(why.contains("abandoned this maintenance from elsewhere"), "{why}");
@@ -116,7 +121,11 @@ async fn a_node_in_another_maintenance_is_taken_over_only_knowingly() {
     );
     assert_eq!(written(&scene.node(WINDOWS_NODE).await).unwrap().id, "m-2");
 
-    for effect in [Effect::Save(record.clone()), uncordon(&record), Effect::Clear] {
+    for effect in [
+        Effect::Save(record.clone()),
+        uncordon(&record),
+        Effect::Clear { proven_boot: None },
+    ] {
         let why = refusal(alice.does(effect).await);
         assert!(why.contains("ops@m-2 (m-2) took node"), "{why}");
     }
@@ -167,7 +176,7 @@ async fn a_cordon_that_came_or_went_since_the_preflight_is_looked_at_again() {
         operator.does(Effect::Cordon(record.clone())).await,
         Answer::Cordoned(Ok(()))
     );
-    operator.does(Effect::Clear).await;
+    operator.does(Effect::Clear { proven_boot: None }).await;
     record.was_cordoned = false;
     let why = refusal(operator.does(Effect::Cordon(record)).await);
     assert!(why.contains("somebody cordoned"), "{why}");
