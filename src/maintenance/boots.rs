@@ -77,9 +77,11 @@ impl fmt::Display for UndrainedRestart {
     }
 }
 
+/// The boot of a node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Boot {
-    boot_id: Name,
+    #[serde(rename = "boot_id")]
+    id: Name,
     last_seen: Timestamp,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     restarted_without_drain: Option<UndrainedRestart>,
@@ -107,17 +109,16 @@ impl Boots {
             if length == 0 || length > LONGEST || sighting.node.is_empty() {
                 continue;
             }
-            match self.nodes.get_mut(&sighting.node) {
-                Some(boot) => boot.see(sighting, now),
-                None => {
-                    let boot = Boot {
-                        boot_id: sighting.boot_id.clone(),
-                        last_seen: sighting.alive_at,
-                        restarted_without_drain: None,
-                    };
-                    self.nodes.insert(sighting.node.clone(), boot);
-                }
+            if let Some(boot) = self.nodes.get_mut(&sighting.node) {
+                boot.see(sighting, now);
+                continue;
             }
+            let boot = Boot {
+                id: sighting.boot_id.clone(),
+                last_seen: sighting.alive_at,
+                restarted_without_drain: None,
+            };
+            self.nodes.insert(sighting.node.clone(), boot);
         }
         self.forget_the_oldest(sightings);
     }
@@ -150,7 +151,7 @@ impl Boots {
 
 impl Boot {
     fn see(&mut self, sighting: &Sighting, now: Timestamp) {
-        if sighting.boot_id == self.boot_id {
+        if sighting.boot_id == self.id {
             self.last_seen = sighting.alive_at;
             if sighting.vouched {
                 self.restarted_without_drain = None;
@@ -161,13 +162,13 @@ impl Boot {
             Verdict::Open => return,
             Verdict::Proper => None,
             Verdict::WithoutDrain => Some(UndrainedRestart {
-                before: self.boot_id.clone(),
+                before: self.id.clone(),
                 after: sighting.boot_id.clone(),
                 last_seen: self.last_seen,
                 seen_at: now,
             }),
         };
-        self.boot_id = sighting.boot_id.clone();
+        self.id = sighting.boot_id.clone();
         self.last_seen = sighting.alive_at;
     }
 
@@ -237,8 +238,8 @@ mod tests {
         Some((restart.before.to_string(), restart.after.to_string()))
     }
 
-    fn crash() -> Option<(String, String)> {
-        Some(("11".to_owned(), "12".to_owned()))
+    fn crash() -> (String, String) {
+        ("11".to_owned(), "12".to_owned())
     }
 
     #[test]
@@ -249,7 +250,7 @@ mod tests {
 
     #[test]
     fn another_boot_with_the_same_pods_on_it_was_a_restart_without_drain() {
-        assert_eq!(after(&[seen("11", 0), seen("12", 47)]), crash());
+        assert_eq!(after(&[seen("11", 0), seen("12", 47)]), Some(crash()));
     }
 
     #[test]
@@ -257,7 +258,7 @@ mod tests {
         let morning = seen("12", 30_000);
         assert_eq!(
             after(&[seen("11", 0), morning.clone(), seen("12", 31_000)]),
-            crash()
+            Some(crash())
         );
         assert_eq!(after(&[seen("11", 0), morning, drained("13", 32_000)]), None);
     }
@@ -299,7 +300,7 @@ mod tests {
         };
         assert_eq!(after(&[seen("11", 0), hangs(-60)]), None);
         // The node was silent for minutes, and the control plane deleted its pods.
-        assert_eq!(after(&[seen("11", 0), hangs(350)]), crash());
+        assert_eq!(after(&[seen("11", 0), hangs(350)]), Some(crash()));
     }
 
     #[test]
@@ -309,7 +310,7 @@ mod tests {
             sandbox_changed_at: Some(at(1000)),
             ..seen("12", 1100)
         };
-        assert_eq!(after(&[seen("11", 0), moved]), crash());
+        assert_eq!(after(&[seen("11", 0), moved]), Some(crash()));
         let long_ago = Sighting {
             pods: vec![stay(500)],
             sandbox_changed_at: Some(at(-10)),
@@ -321,7 +322,7 @@ mod tests {
             too_early: true,
             ..seen("12", 1100)
         };
-        assert_eq!(after(&[seen("11", 0), without_network]), crash());
+        assert_eq!(after(&[seen("11", 0), without_network]), Some(crash()));
     }
 
     #[test]
@@ -331,14 +332,20 @@ mod tests {
             ..drained("12", 60)
         };
         assert_eq!(after(&[seen("11", 0), blind.clone()]), None);
-        assert_eq!(after(&[seen("11", 0), blind.clone(), seen("12", 120)]), crash());
+        assert_eq!(
+            after(&[seen("11", 0), blind.clone(), seen("12", 120)]),
+            Some(crash())
+        );
         assert_eq!(after(&[seen("11", 0), blind, drained("12", 120)]), None);
     }
 
     #[test]
     fn a_node_without_boot_id_changes_nothing() {
         assert_eq!(after(&[seen("11", 0), seen("", 60), seen("11", 70)]), None);
-        assert_eq!(after(&[seen("11", 0), seen("", 60), seen("12", 70)]), crash());
+        assert_eq!(
+            after(&[seen("11", 0), seen("", 60), seen("12", 70)]),
+            Some(crash())
+        );
         assert_eq!(after(&[seen("11", 0), seen(&"9".repeat(4000), 60)]), None);
     }
 

@@ -12,6 +12,7 @@ use crate::maintenance::options::{Options, Purpose};
 use crate::maintenance::pods::PodRef;
 use crate::maintenance::record::Record;
 use crate::maintenance::state::{Question, State, Step};
+use crate::store::Standing;
 use crate::store::view::Role;
 
 /// The maintenance that was begun, or gone on with, from these screens.
@@ -245,6 +246,7 @@ fn maintain(ui: &mut Ui) {
     if ui.busy().is_some() {
         return open(ui);
     }
+    let purpose = suggested(&subject).name().to_owned();
     match subject.record {
         Some(Ok(record)) => {
             let confirm = Confirm {
@@ -261,14 +263,16 @@ fn maintain(ui: &mut Ui) {
             };
             ask(ui, Asks::Confirm(Box::new(confirm)), String::new());
         }
-        _ => {
-            let purpose = if subject.restarted_without_drain {
-                Purpose::Cleanup
-            } else {
-                Purpose::default()
-            };
-            ask(ui, Asks::Maintain(subject.node), purpose.name().to_owned());
-        }
+        _ => ask(ui, Asks::Maintain(subject.node), purpose),
+    }
+}
+
+/// What a maintenance of the node would most likely be for.
+fn suggested(subject: &Standing) -> Purpose {
+    if subject.restarted_without_drain {
+        Purpose::Cleanup
+    } else {
+        Purpose::default()
     }
 }
 

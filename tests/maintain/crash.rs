@@ -62,7 +62,7 @@ impl Scene {
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
         };
-        tokio::time::timeout(Duration::from_secs(60), back).await.unwrap();
+        tokio::time::timeout(Duration::from_mins(1), back).await.unwrap();
     }
 }
 
