@@ -30,11 +30,11 @@ pub async fn run(line: CommandLine) -> Result<Outcome, CliError> {
                     .as_deref()
                     .map(reboot_words)
                     .transpose()?,
+                pool_label: line.upkeep.pool_label.clone(),
                 ..Options::default()
             },
             by: maintain::by(),
             request_timeout: line.cluster.request_timeout,
-            pool_label: line.upkeep.pool_label,
             // The next demo is another cluster.
             remembers_boots: !demo,
         },

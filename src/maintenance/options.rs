@@ -65,6 +65,8 @@ pub struct Options {
     pub no_network_gate: bool,
     /// Longest wait for the pods to be as ready as before.
     pub pods_timeout: Duration,
+    /// `--pool-label`: label whose value divides the nodes of one build into pools.
+    pub pool_label: Option<String>,
 }
 
 impl Default for Options {
@@ -86,7 +88,52 @@ impl Default for Options {
             network_selector: None,
             no_network_gate: false,
             pods_timeout: Duration::from_mins(10),
+            pool_label: None,
         }
+    }
+}
+
+/// Options that must be the same after a restart of the program: they decide which pods leave, and what proves that the
+/// network is back. Part of the record. The reboot command is not: it may hold what is nobody else's business.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Kept {
+    grace_seconds: Option<u32>,
+    force: bool,
+    delete_emptydir_data: bool,
+    pod_selector: Option<LabelSelector>,
+    skip_wait_for_delete: Option<Duration>,
+    network_selector: Option<LabelSelector>,
+    no_network_gate: bool,
+    pool_label: Option<String>,
+}
+
+impl Kept {
+    /// Those of these options.
+    pub fn of(options: &Options) -> Self {
+        Self {
+            grace_seconds: options.grace_seconds,
+            force: options.force,
+            delete_emptydir_data: options.delete_emptydir_data,
+            pod_selector: options.pod_selector.clone(),
+            skip_wait_for_delete: options.skip_wait_for_delete,
+            network_selector: options.network_selector.clone(),
+            no_network_gate: options.no_network_gate,
+            pool_label: options.pool_label.clone(),
+        }
+    }
+
+    /// Puts them back. What is allowed more now counts; selectors stay what they were, because what was seen so far was
+    /// seen through them.
+    pub fn restore(&self, options: &mut Options) {
+        options.grace_seconds = options.grace_seconds.or(self.grace_seconds);
+        options.force |= self.force;
+        options.delete_emptydir_data |= self.delete_emptydir_data;
+        options.pod_selector.clone_from(&self.pod_selector);
+        options.skip_wait_for_delete = options.skip_wait_for_delete.or(self.skip_wait_for_delete);
+        options.network_selector.clone_from(&self.network_selector);
+        options.no_network_gate |= self.no_network_gate;
+        options.pool_label.clone_from(&self.pool_label);
     }
 }
 

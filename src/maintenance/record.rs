@@ -1,6 +1,6 @@
 //! What must survive of a maintenance: the annotation on the node and the lines of the journal.
 
-use super::options::Purpose;
+use super::options::{Kept, Purpose};
 use super::pods::OwnerKey;
 use crate::domain::{Name, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -78,6 +78,9 @@ pub struct Record {
     pub new_network_ids: BTreeSet<Name>,
     /// Controllers that had network pods on the node.
     pub network_owners: BTreeSet<OwnerKey>,
+    /// Options that go on counting.
+    #[serde(default)]
+    pub kept: Kept,
     /// Controllers with pods that leave, and how many of their pods were ready on any node.
     pub ready_before: Vec<(OwnerKey, u32)>,
 }

@@ -6,7 +6,7 @@ use crate::maintenance::record::Record;
 use etcetera::BaseStrategy;
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// One line.
@@ -42,7 +42,11 @@ impl Journal {
         if let Some(directory) = path.parent() {
             std::fs::create_dir_all(directory)?;
         }
-        let file = OpenOptions::new().create(true).append(true).open(&path)?;
+        let mut file = OpenOptions::new().create(true).append(true).open(&path)?;
+        // A line that a crash or a full disk cut off must not swallow the next one.
+        if std::fs::read(&path)?.last().is_some_and(|last| *last != b'\n') {
+            file.write_all(b"\n")?;
+        }
         Ok(Self { path, file })
     }
 
@@ -68,8 +72,11 @@ impl Journal {
     /// The file cannot be read.
     pub fn events(&self, id: &str) -> io::Result<Vec<Event>> {
         let mut events = Vec::new();
-        for text in BufReader::new(File::open(&self.path)?).lines() {
-            match serde_json::from_str(&text?) {
+        for text in std::fs::read(&self.path)?.split(|byte| *byte == b'\n') {
+            if text.is_empty() {
+                continue;
+            }
+            match serde_json::from_slice(text) {
                 Ok(Line::Happened { id: of, event }) if of == id => events.push(event),
                 Ok(_) => {}
                 Err(error) => tracing::debug!(%error, "a line of the journal cannot be read"),

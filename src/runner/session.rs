@@ -35,8 +35,6 @@ pub struct Setup {
     pub options: Options,
     /// Lease and record of somebody else are taken over, knowingly.
     pub take_over: bool,
-    /// Label whose value divides the nodes of one build into pools.
-    pub pool_label: Option<String>,
     /// Nodes that restarted without drain, by name.
     pub restarts: BTreeMap<Name, UndrainedRestart>,
 }
@@ -50,7 +48,7 @@ impl Setup {
             options: self.options.clone(),
             identity: id,
             take_over: self.take_over,
-            pool_label: self.pool_label.clone(),
+            pool_label: self.options.pool_label.clone(),
             dry_run,
         }
     }
@@ -67,6 +65,8 @@ pub struct Session {
     output: mpsc::UnboundedReceiver<String>,
     surveys: JoinSet<()>,
     journal: Result<Journal, String>,
+    /// The record that was noted last.
+    noted: Option<Record>,
 }
 
 /// What woke a session.
@@ -89,8 +89,9 @@ impl Session {
     }
 
     /// Goes on with the maintenance of this record.
-    pub fn resume(node: Name, record: Record, setup: Setup) -> (Self, Vec<Event>) {
+    pub fn resume(node: Name, record: Record, mut setup: Setup) -> (Self, Vec<Event>) {
         let at = Utc::now();
+        record.kept.restore(&mut setup.options);
         let journal = Journal::open(&setup.server, &node).map_err(|error| error.to_string());
         let told = journal.as_ref().map(|journal| journal.events(&record.id));
         let told = told.map(Result::unwrap_or_default).unwrap_or_default();
@@ -110,6 +111,7 @@ impl Session {
         let identity = Identity {
             id: state.id.clone(),
             by: state.by.clone(),
+            run: run(),
         };
         let executor = Executor::new(
             setup.client.clone(),
@@ -118,7 +120,7 @@ impl Session {
             identity,
             setup.options.clone(),
             setup.take_over,
-            setup.pool_label.clone(),
+            setup.options.pool_label.clone(),
             answer.clone(),
             lines,
         );
@@ -131,6 +133,7 @@ impl Session {
             output,
             surveys: JoinSet::new(),
             journal,
+            noted: None,
         };
         let events = session.perform(&state, effects, at);
         session.state = Some(state);
@@ -212,7 +215,7 @@ impl Session {
                     if let Effect::Cordon(record) | Effect::Save(record) | Effect::Uncordon { record, .. } =
                         &effect
                     {
-                        events.extend(self.note(state, &Line::Record(record.clone()), at));
+                        events.extend(self.keep(state, record, at));
                     }
                     self.executor.perform(effect);
                 }
@@ -236,8 +239,13 @@ impl Session {
         event
     }
 
-    fn note(&mut self, state: &State, line: &Line, at: Timestamp) -> Option<Event> {
-        let error = self.write(line).err()?;
+    /// Notes a record, unless it is the one that was noted last: a write that is tried again says nothing new.
+    fn keep(&mut self, state: &State, record: &Record, at: Timestamp) -> Option<Event> {
+        if self.noted.as_ref() == Some(record) {
+            return None;
+        }
+        self.noted = Some(record.clone());
+        let error = self.write(&Line::Record(Box::new(record.clone()))).err()?;
         Some(Event {
             what: Happening::Note {
                 text: format!(
@@ -279,4 +287,13 @@ impl Session {
             (_, None) => Ok(Vec::new()),
         }
     }
+}
+
+/// This run of the program: `host:process id`.
+fn run() -> String {
+    let host = hostname::get().map_or_else(
+        |_| "unknown".to_owned(),
+        |host| host.to_string_lossy().into_owned(),
+    );
+    format!("{host}:{}", std::process::id())
 }

@@ -37,8 +37,6 @@ pub struct Terms {
     pub by: String,
     /// Longest wait for an answer of the API server.
     pub request_timeout: Duration,
-    /// Label whose value divides the nodes of one build into pools.
-    pub pool_label: Option<String>,
     /// What is seen of the boots of the nodes is kept for later commands; else it ends with the program.
     pub remembers_boots: bool,
 }
@@ -104,7 +102,6 @@ impl Sessions {
             by: self.terms.by.clone(),
             options,
             take_over,
-            pool_label: self.terms.pool_label.clone(),
             restarts: store.restarted_without_drain(),
         })
     }

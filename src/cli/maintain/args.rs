@@ -152,6 +152,7 @@ impl MaintainArgs {
             network_selector: self.network_selector.clone(),
             no_network_gate: self.no_network_gate,
             pods_timeout: self.pods_timeout,
+            pool_label: self.pool_label.clone(),
         })
     }
 }

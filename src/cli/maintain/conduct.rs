@@ -6,10 +6,11 @@ use crate::cli::collect::unreadable;
 use crate::cli::exit::{CliError, Outcome};
 use crate::cli::output;
 use crate::domain::Name;
+use crate::domain::text::sanitise;
 use crate::maintenance::event::{Ending, Event};
 use crate::maintenance::input::{Command, Heard};
 use crate::maintenance::record::Record;
-use crate::maintenance::state::{Question, Step};
+use crate::maintenance::state::{Question, State, Step};
 use crate::runner::report::Report;
 use crate::runner::session::{Session, Setup, Woken};
 use crate::sources::Running;
@@ -109,7 +110,10 @@ impl Conductor<'_> {
             .transpose()
             .map_err(|error| {
                 unreadable(
-                    format!("the record of the maintenance on node {node} cannot be read: {error}"),
+                    format!(
+                        "the record of the maintenance on node {node} cannot be read: {}",
+                        sanitise(&error.to_string())
+                    ),
                     "it may be of a newer drainboard; `kubectl annotate` removes drainboard.io/maintenance",
                 )
             })
@@ -136,10 +140,35 @@ impl Conductor<'_> {
         }
         let events = session.observe(self.store);
         self.printer.events(&events)?;
+        let driven = self.drive(&mut session).await;
+        if let (Ok(_), Some(path)) = (&driven, report)
+            && let Err(error) = write_report(&session, path)
+        {
+            output::say(&format!(
+                "drainboard: the report was not written to {}: {error}",
+                path.display()
+            ));
+        }
+        // The Lease is given back, and what was asked for last is written.
+        session.finish().await;
+        driven
+    }
+
+    /// Folds, observes, asks and prints until it is over, or the operator leaves.
+    async fn drive(&mut self, session: &mut Session) -> Result<Outcome, CliError> {
         let mut ask = Ask::default();
+        let mut leaving = false;
         while !session.is_over() {
             let events = tokio::select! {
-                () = self.cancel.cancelled() => return Ok(interrupted(&session)),
+                () = self.cancel.cancelled(), if !leaving => {
+                    let begun = session.state().is_some_and(|state| state.step > Step::Cordon);
+                    if begun {
+                        return Ok(interrupted(session));
+                    }
+                    // Nothing is left behind that was not begun: neither a Lease nor a cordon without a drain.
+                    leaving = true;
+                    session.hear(Heard::Operator(Command::Abandon))
+                }
                 event = self.running.events.recv() => {
                     let Some(event) = event else { break };
                     self.fold(event);
@@ -152,26 +181,17 @@ impl Conductor<'_> {
                         Vec::new()
                     }
                 },
-                typed = ask.answer() => typed_answer(&mut session, &typed),
+                typed = ask.answer() => match typed_answer(session, &typed) {
+                    Typed::Decides(command) => session.hear(Heard::Operator(command)),
+                    Typed::Leaves(outcome) => return Ok(outcome),
+                    Typed::Nothing => Vec::new(),
+                },
             };
             self.printer.events(&events)?;
             if let Some(state) = session.state() {
                 self.printer.waiting(state)?;
-                match state.question {
-                    Some(Question::Begin) => ask.once(&format!("type {} to begin", state.node)),
-                    Some(Question::SameRevision) | None
-                        if state.step == Step::Restart
-                            && state.options.reboot_command.is_some()
-                            && !state.options.yes =>
-                    {
-                        ask.once(&format!("type {} to run the reboot command", state.node));
-                    }
-                    Some(Question::SameRevision) | None => {}
-                }
+                ask_if_asked(&mut ask, state);
             }
-        }
-        if let Some(path) = report {
-            write_report(&session, path)?;
         }
         let ending = session.state().and_then(|state| state.ending.as_ref());
         Ok(ending.map_or(Outcome::Aborted, |(ending, _)| Outcome::from(*ending)))
@@ -190,22 +210,55 @@ impl Conductor<'_> {
     }
 }
 
-/// The node's name confirms; anything else gives up.
-fn typed_answer(session: &mut Session, typed: &str) -> Vec<Event> {
+/// Puts the question that is open, or that of the reboot command, to the operator.
+fn ask_if_asked(ask: &mut Ask, state: &State) {
+    let node = &state.node;
+    let may_run = state.options.reboot_command.is_some() && !state.options.yes;
+    let started = state.record.as_ref().is_some_and(|record| record.reboot_started);
+    match state.question {
+        Some(Question::Begin) => ask.once(&format!("type {node} to begin")),
+        Some(Question::SameRevision) => ask.once(&format!(
+            "its revision is the same: type {node} to accept that and give it back, anything else to leave it cordoned"
+        )),
+        None if state.step == Step::Restart && may_run && !started => {
+            ask.once(&format!("type {node} to run the reboot command"));
+        }
+        None => {}
+    }
+}
+
+/// What a typed line means.
+enum Typed {
+    Decides(Command),
+    Leaves(Outcome),
+    Nothing,
+}
+
+/// The node's name confirms; anything else does not.
+fn typed_answer(session: &Session, typed: &str) -> Typed {
     let Some(state) = session.state() else {
-        return Vec::new();
+        return Typed::Nothing;
     };
     let confirmed = typed.trim() == &*state.node;
-    let command = match (state.step, confirmed) {
-        (Step::Preflight, true) => Command::Begin,
-        (Step::Restart, true) => Command::RunRebootCommand,
-        (Step::Preflight, false) => Command::Abandon,
-        _ => {
-            output::say("not confirmed: the reboot command is not run; restart the node by hand");
-            return Vec::new();
+    match (state.question, state.step, confirmed) {
+        (Some(Question::Begin), _, true) => Typed::Decides(Command::Begin),
+        (Some(Question::Begin), _, false) => Typed::Decides(Command::Abandon),
+        (Some(Question::SameRevision), _, true) => Typed::Decides(Command::AcceptSameRevision),
+        (Some(Question::SameRevision), _, false) => {
+            output::say(&format!(
+                "drainboard: not accepted; node {node} stays cordoned: install, restart, and go on with `drainboard \
+                 maintain {node} --resume`",
+                node = state.node
+            ));
+            Typed::Leaves(Outcome::NotUpdated)
         }
-    };
-    session.hear(Heard::Operator(command))
+        (None, Step::Restart, true) => Typed::Decides(Command::RunRebootCommand),
+        (None, Step::Restart, false) => {
+            output::say("not confirmed: the reboot command is not run; restart the node by hand");
+            Typed::Nothing
+        }
+        (None, _, _) => Typed::Nothing,
+    }
 }
 
 fn interrupted(session: &Session) -> Outcome {

@@ -10,6 +10,7 @@ mod status;
 use super::exit::{CliError, Outcome};
 use super::{output, signals};
 use crate::domain::Name;
+use crate::domain::text::sanitise;
 use crate::maintenance::event::Ending;
 use crate::runner::boots::Memory;
 use crate::runner::session::{Session, Setup};
@@ -46,7 +47,8 @@ pub async fn run(
     if args.status {
         return status::run(options, args.output).await;
     }
-    let maintenance = args.options()?;
+    let mut maintenance = args.options()?;
+    maintenance.attended = !args.yes && io::stdin().is_terminal();
     if read_only && !args.dry_run {
         output::say("drainboard: started with --read-only: nothing is changed on the cluster");
         return Ok(Outcome::Refused);
@@ -78,7 +80,6 @@ pub async fn run(
             by: by(),
             options: maintenance,
             take_over: args.take_over,
-            pool_label: args.pool_label.clone(),
         };
         if args.dry_run {
             return dry_run::run(&args.nodes, &setup, args.output).await;
@@ -115,6 +116,15 @@ async fn one(conductor: &mut Conductor<'_>, args: &MaintainArgs, node: &str) -> 
                 Outcome::Refused
             });
         };
+        if args.abandon && record.by != conductor.setup.by && !args.yes {
+            output::say(&format!(
+                "drainboard: the maintenance of node {node} is that of {}, begun at {}: --abandon --yes gives it up all the \
+                 same",
+                sanitise(&record.by),
+                record.started_at.format("%Y-%m-%d %H:%M UTC")
+            ));
+            return Ok(Outcome::Refused);
+        }
         let mut setup = conductor.setup.clone();
         // Whoever resumes has confirmed once already.
         setup.options.yes = true;
@@ -122,9 +132,14 @@ async fn one(conductor: &mut Conductor<'_>, args: &MaintainArgs, node: &str) -> 
     } else {
         Session::start(node, conductor.setup.clone())
     };
-    conductor
+    let outcome = conductor
         .conduct(session, events, args.abandon, args.report.as_deref())
-        .await
+        .await?;
+    // Given up is what was asked for.
+    Ok(match outcome {
+        Outcome::Aborted if args.abandon => Outcome::Fine,
+        outcome => outcome,
+    })
 }
 
 /// User and host, as far as they are known.

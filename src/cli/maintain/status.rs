@@ -34,10 +34,16 @@ pub async fn run(options: SourcesOptions, format: EventFormat) -> Result<Outcome
                 record.reached,
                 sanitise(&record.by),
                 (now - record.started_at).num_minutes(),
-                record.boot_id,
-                node.boot_id
+                sanitise(&record.boot_id),
+                sanitise(&node.boot_id)
             ),
-            (Err(error), _) => format!("{}  its record cannot be read: {error}", node.name),
+            (Err(error), EventFormat::Json) => {
+                json!({"node": node.name, "error": sanitise(&error.to_string())}).to_string()
+            }
+            (Err(error), EventFormat::Text) => {
+                let error = error.to_string();
+                format!("{}  its record cannot be read: {}", node.name, sanitise(&error))
+            }
         };
         output::print(&(line + "\n"))?;
     }

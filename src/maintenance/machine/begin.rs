@@ -3,6 +3,7 @@
 use super::Turn;
 use crate::maintenance::effect::{Effect, LockError, WriteError};
 use crate::maintenance::event::{Ending, Happening};
+use crate::maintenance::options::Kept;
 use crate::maintenance::preflight::{Fate, Note, Preflight, Weight};
 use crate::maintenance::record::{Reached, Record};
 use crate::maintenance::state::{Question, Step};
@@ -81,6 +82,7 @@ impl Turn<'_> {
             network_ids,
             new_network_ids: BTreeSet::new(),
             network_owners: BTreeSet::new(),
+            kept: Kept::of(&self.state.options),
             ready_before: preflight.ready.clone(),
         });
         self.state.question = None;
@@ -90,6 +92,11 @@ impl Turn<'_> {
 
     pub(super) fn locked(&mut self, locked: Result<(), LockError>) {
         self.state.flight.writing = false;
+        if self.state.flight.abandoned {
+            // Whoever has it now: giving up needs no Lease.
+            self.state.flight.locked = locked.is_ok();
+            return;
+        }
         match locked {
             Ok(()) => {
                 self.state.flight.trouble = None;
@@ -103,8 +110,8 @@ impl Turn<'_> {
                     _ => format!("; node {} stays as it is", self.state.node),
                 };
                 let reason = format!(
-                    "another node of the pool is being worked on by {by} (renewed {age_seconds} s ago): wait for that, or \
-                     take the Lease over with --take-over if it was given up{stays}"
+                    "the pool's Lease is held by {by} (renewed {age_seconds} s ago): wait for that, or take it over with \
+                     --take-over if it was given up{stays}"
                 );
                 self.end(Ending::Refused, reason);
             }

@@ -3,7 +3,7 @@
 use super::Turn;
 use crate::maintenance::effect::{Effect, WriteError};
 use crate::maintenance::event::{Ending, Happening};
-use crate::maintenance::state::{Leaving, Step};
+use crate::maintenance::state::{Leaving, LeavingStatus, Step};
 
 impl Turn<'_> {
     /// It ends here, with everything left as it is now. The record stays on the node, so that it can be resumed.
@@ -34,11 +34,17 @@ impl Turn<'_> {
     }
 
     pub(super) fn time_is_up(&mut self) {
+        let mut ending = Ending::TimedOut;
         let node = self.state.node.clone();
         let waiting = self.state.waiting_for.clone();
         let reason = match self.state.step {
             Step::Cordon => format!("node {node} was not cordoned within --timeout: waiting for {waiting}"),
             Step::Drain => {
+                let mut open = self.state.leaving.values().filter(|pod| pod.is_there());
+                let blocked = |pod: &Leaving| matches!(pod.status, LeavingStatus::Blocked(_));
+                if open.clone().next().is_some() && open.all(blocked) {
+                    ending = Ending::Blocked;
+                }
                 let left = self.still_there();
                 let left = if left.is_empty() { waiting } else { left };
                 format!(
@@ -57,7 +63,7 @@ impl Turn<'_> {
                  look at its console and go on with --resume"
             ),
         };
-        self.end(Ending::TimedOut, reason);
+        self.end(ending, reason);
     }
 
     /// The pods that have not left, with why.

@@ -67,6 +67,8 @@ pub fn resume(
     journal: &[Event],
     at: Timestamp,
 ) -> (State, Vec<Effect>) {
+    let mut options = options;
+    record.kept.restore(&mut options);
     let (mut state, _) = start(node, options, record.id.clone(), record.by.clone(), at);
     state.started_at = record.started_at;
     state.options.purpose = record.purpose;

@@ -29,8 +29,10 @@ impl Turn<'_> {
     /// The operator knows that this update needs no restart.
     pub(super) fn finish_without_restart(&mut self) {
         let Some(record) = &self.state.record else { return };
-        let text = if self.state.flight.reboot_wanted || self.state.flight.reboot_running {
-            "the reboot command is under way: it cannot be finished without a restart now"
+        let started =
+            record.reboot_started || self.state.flight.reboot_wanted || self.state.flight.reboot_running;
+        let text = if started {
+            "a reboot command was started: the node may restart at any moment, so it cannot be finished without a restart"
         } else {
             self.state.boot_id = Some(record.boot_id.clone());
             self.enter_uncordon();

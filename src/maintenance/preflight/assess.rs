@@ -111,7 +111,9 @@ const fn fate(verdict: Verdict) -> Fate {
 
 /// The controllers of the pods that leave, with their ready pods on any node.
 fn ready(case: &Case<'_>) -> Vec<(OwnerKey, u32)> {
-    let leaving = case.leaving().filter_map(OwnerKey::of);
+    // The pods of a Job end; none of them comes back to be ready.
+    let lasts = |owner: &OwnerKey| &*owner.kind != "Job";
+    let leaving = case.leaving().filter_map(OwnerKey::of).filter(lasts);
     let mut ready: BTreeMap<OwnerKey, u32> = leaving.map(|owner| (owner, 0)).collect();
     for pod in case.survey.pods.iter().filter(|pod| is_ready(pod)) {
         if let Some(count) = OwnerKey::of(pod).and_then(|owner| ready.get_mut(&owner)) {

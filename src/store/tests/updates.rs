@@ -21,6 +21,7 @@ pub fn record(reached: Reached) -> Record {
         reached_at: ago(240),
         older_boot_ids: std::collections::BTreeSet::new(),
         new_boot_id: None,
+        kept: crate::maintenance::options::Kept::default(),
         new_network_ids: std::collections::BTreeSet::new(),
         purpose: Purpose::Update,
         reached,

@@ -238,10 +238,7 @@ fn an_ending_says_why_and_how_to_go_on() {
         age_seconds: 12,
     })));
     let page = words(&work, &told(&work), now());
-    says(
-        &page,
-        "✖ refused: another node of the pool is being worked on by bob@laptop",
-    );
+    says(&page, "✖ refused: the pool's Lease is held by bob@laptop");
     says(&page, "nothing of the cluster was changed");
     says(&page, "✖ Cordon");
 

@@ -217,6 +217,7 @@ fn record_of(by: &str, id: &str) -> String {
         reached_at: "2026-12-08T19:41:00Z".parse().unwrap(),
         older_boot_ids: std::collections::BTreeSet::new(),
         new_boot_id: None,
+        kept: crate::maintenance::options::Kept::default(),
         new_network_ids: std::collections::BTreeSet::new(),
         node_uid: "uid".into(),
         boot_id: "11".into(),

@@ -1,9 +1,9 @@
 //! The Lease of a pool: two operators must not take two nodes of one pool out at once.
 
-use super::Desk;
 use super::ask::{JSON, asked, body, is_missing, lock_error, write_error};
 use super::list::{decode, pages};
 use super::seen::{Owner, SeenNode};
+use super::{Desk, Identity};
 use crate::domain::Timestamp;
 use crate::domain::text::sanitise;
 use crate::maintenance::effect::{LockError, WriteError};
@@ -154,9 +154,9 @@ pub async fn take(desk: &Desk, name: &str, take_over: bool) -> Result<(), LockEr
             }
             Some(found) => {
                 let lease: Lease<'_> = found.json().map_err(failed("get"))?;
-                let holder = lease.spec.holder_identity.present();
-                if let Some(holder) = holder.filter(|holder| id_of(holder) != Some(&desk.identity.id))
+                if let Some(holder) = lease.spec.holder_identity.present()
                     && !take_over
+                    && !may_take(holder, &desk.identity, &lease)
                 {
                     return Err(held(sanitise(holder).into_owned(), last_renewed(&lease)));
                 }
@@ -258,7 +258,7 @@ fn ours(desk: &Desk, name: &str, found: &Lease<'_>) -> Value {
         .unwrap_or(&now);
     let transitions = found.spec.lease_transitions.unwrap_or(0) + i64::from(!renewed);
     let spec = json!({
-        "holderIdentity": format!("{} ({}, {})", desk.identity.by, desk.identity.id, desk.node),
+        "holderIdentity": format!("{} ({}, {}, {})", desk.identity.by, desk.identity.id, desk.node, desk.identity.run),
         "leaseDurationSeconds": DURATION_SECONDS,
         "acquireTime": acquired,
         "renewTime": now,
@@ -278,10 +278,41 @@ fn object(name: &str, found: &Lease<'_>, spec: &Value) -> Value {
     object
 }
 
-/// The id in `by (id, node)`.
-fn id_of(holder: &str) -> Option<&str> {
+/// Whether the Lease of this holder can be taken: it is this run's; or this maintenance's, of a run that has not renewed
+/// it for long or has ended; or that of a run on this machine that has ended.
+fn may_take(holder: &str, identity: &Identity, lease: &Lease<'_>) -> bool {
+    let run = run_of(holder);
+    if run == Some(&identity.run) || run.is_some_and(|run| has_ended(run, &identity.run)) {
+        return true;
+    }
+    let age = last_renewed(lease).map(|renewed| Utc::now() - renewed);
+    let stale = age.is_none_or(|age| age.num_seconds() > i64::from(DURATION_SECONDS));
+    id_of(holder) == Some(&identity.id) && (stale || run.is_none())
+}
+
+/// Whether that run of the program was on the machine of this one and is no more. Where nobody can tell it counts as alive.
+fn has_ended(run: &str, ours: &str) -> bool {
+    let (Some((host, process)), Some((here, _))) = (run.rsplit_once(':'), ours.rsplit_once(':')) else {
+        return false;
+    };
+    let processes = std::path::Path::new("/proc");
+    host == here && processes.join("self").exists() && !processes.join(process).exists()
+}
+
+/// What stands inside of `by (id, node, run)`.
+fn inside(holder: &str) -> Option<std::str::Split<'_, &'static str>> {
     let (_, inside) = holder.strip_suffix(')')?.rsplit_once(" (")?;
-    inside.split_once(", ").map(|(id, _)| id)
+    inside.contains(", ").then(|| inside.split(", "))
+}
+
+/// The id in `by (id, node, run)`.
+fn id_of(holder: &str) -> Option<&str> {
+    inside(holder)?.next()
+}
+
+/// The run of the program in it.
+fn run_of(holder: &str) -> Option<&str> {
+    inside(holder)?.nth(2)
 }
 
 fn last_renewed(lease: &Lease<'_>) -> Option<Timestamp> {
@@ -317,5 +348,16 @@ mod tests {
     fn a_holder_names_its_maintenance() {
         assert_eq!(id_of("ops (Berlin)@host (m-1, k8s-lab-win-1)"), Some("m-1"));
         assert_eq!(id_of("somebody else"), None);
+        assert_eq!(run_of("ops@host (m-1, win-1, host:77)"), Some("host:77"));
+        assert_eq!(run_of("ops@host (m-1, win-1)"), None);
+    }
+
+    #[test]
+    fn a_run_has_ended_only_where_its_machine_says_so() {
+        let ours = format!("host:{}", std::process::id());
+        assert!(!has_ended(&ours, &ours));
+        assert!(has_ended("host:no-such-process", &ours));
+        assert!(!has_ended("elsewhere:no-such-process", &ours));
+        assert!(!has_ended("strange", &ours));
     }
 }

@@ -35,6 +35,8 @@ pub struct Identity {
     pub id: String,
     /// User and host.
     pub by: String,
+    /// This run of the program: `host:process id`. Two runs must not work on one maintenance at once.
+    pub run: String,
 }
 
 /// What every part of it needs to know.
@@ -186,6 +188,7 @@ pub async fn set_cordon(
         identity: Identity {
             id: String::new(),
             by: String::new(),
+            run: String::new(),
         },
         take_over: false,
         pool_label: None,

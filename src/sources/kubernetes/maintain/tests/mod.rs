@@ -95,6 +95,7 @@ impl Scene {
             Identity {
                 id: seat.id.to_owned(),
                 by: format!("ops@{}", seat.id),
+                run: format!("test:{}", std::process::id()),
             },
             Options {
                 reboot_command: words.map(|words| words.into_iter().map(str::to_owned).collect()),
@@ -140,6 +141,7 @@ impl Scene {
             reached_at: Utc::now(),
             older_boot_ids: std::collections::BTreeSet::new(),
             new_boot_id: None,
+            kept: crate::maintenance::options::Kept::default(),
             new_network_ids: std::collections::BTreeSet::new(),
             purpose: Purpose::Update,
             reached: Reached::Drain,
