@@ -160,7 +160,7 @@ fn a_drain_that_runs_out_of_time_names_what_blocks() {
         world.answer_all();
     }
     let (ending, reason) = world.ending();
-    assert_eq!(ending, Ending::TimedOut);
+    assert_eq!(ending, Ending::Blocked);
     assert!(
         reason.contains("hello-win-2 (Cannot evict pod") && !reason.contains("hello-win-1"),
         "{reason}"

@@ -18,8 +18,12 @@ fn limited() -> Options {
 }
 
 fn ended(world: &World, words: &[&str]) {
+    ended_as(world, Ending::TimedOut, words);
+}
+
+fn ended_as(world: &World, expected: Ending, words: &[&str]) {
     let (ending, reason) = world.ending();
-    assert_eq!(ending, Ending::TimedOut, "{reason}");
+    assert_eq!(ending, expected, "{reason}");
     for word in words {
         assert!(reason.contains(word), "{word} in: {reason}");
     }
@@ -31,8 +35,9 @@ fn the_drain() {
     world.budgets = vec![budget("hello-win", 0)];
     world.answer_all();
     world.wait(61_000);
-    ended(
+    ended_as(
         &world,
+        Ending::Blocked,
         &["--timeout", "win-demo/hello-win-1 (Cannot evict pod", "--resume"],
     );
     assert!(world.node().maintenance.is_some(), "it can be resumed");

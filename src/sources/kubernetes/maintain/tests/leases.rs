@@ -1,6 +1,6 @@
 //! The Lease of the pool.
 
-use super::{Scene, Seat, until};
+use super::{Scene, Seat, run, until};
 use crate::lab::apiserver::{Fault, User};
 use crate::lab::article::{NODE_1, NODE_2};
 use crate::maintenance::effect::{Answer, Effect, LockError};
@@ -36,13 +36,32 @@ fn held(answer: Answer) -> (String, u64) {
     }
 }
 
+/// How the Lease names its holder.
+fn holder(id: &str, node: &str) -> String {
+    format!("ops@{id} ({id}, {node}, {})", run(id))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_runs_do_not_work_on_one_maintenance_at_once() {
+    let scene = Scene::start().await;
+    let mut first = scene.operator(alice()).await;
+    assert_eq!(first.does(Effect::Lock).await, Answer::Locked(Ok(())));
+    let elsewhere = Seat {
+        run: Some("other-terminal:1"),
+        ..alice()
+    };
+    let (by, _) = held(scene.operator(elsewhere).await.does(Effect::Lock).await);
+    assert_eq!(by, holder("m-1", "k8s-lab-node-1"));
+    scene.lab.stop().await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_operators_cannot_take_two_nodes_of_one_pool() {
     let scene = Scene::start().await;
     let (mut first, mut second) = (scene.operator(alice()).await, scene.operator(bob()).await);
     assert_eq!(first.does(Effect::Lock).await, Answer::Locked(Ok(())));
     let (by, age) = held(second.does(Effect::Lock).await);
-    assert_eq!(by, "ops@m-1 (m-1, k8s-lab-node-1)");
+    assert_eq!(by, holder("m-1", "k8s-lab-node-1"));
     assert!(age < 60, "{age}");
     // Its own maintenance, resumed at another place, is no stranger.
     let mut resumed = scene.operator(alice()).await;
@@ -52,7 +71,7 @@ async fn two_operators_cannot_take_two_nodes_of_one_pool() {
     first.executor.finish().await;
     assert_eq!(second.does(Effect::Lock).await, Answer::Locked(Ok(())));
     let lease = scene.get(LEASE).await;
-    assert_eq!(lease["spec"]["holderIdentity"], "ops@m-2 (m-2, k8s-lab-node-2)");
+    assert_eq!(lease["spec"]["holderIdentity"], holder("m-2", "k8s-lab-node-2"));
     assert_eq!(lease["spec"]["leaseDurationSeconds"], 60);
     scene.lab.stop().await;
 }
@@ -106,7 +125,7 @@ async fn a_stale_lease_is_shown_with_its_owner_and_taken_over_knowingly() {
     let mut operator = scene.operator(seat).await;
     assert_eq!(operator.does(Effect::Lock).await, Answer::Locked(Ok(())));
     let lease = scene.get(LEASE).await;
-    assert_eq!(lease["spec"]["holderIdentity"], "ops@m-1 (m-1, k8s-lab-node-1)");
+    assert_eq!(lease["spec"]["holderIdentity"], holder("m-1", "k8s-lab-node-1"));
     assert_eq!(lease["spec"]["leaseTransitions"], 5);
     scene.lab.stop().await;
 }
@@ -152,7 +171,7 @@ async fn nodes_with_another_value_of_the_pool_label_are_another_pool() {
         assert_eq!(operator.does(Effect::Lock).await, Answer::Locked(Ok(())));
     }
     let lease = scene.get(&format!("{LEASE}-b")).await;
-    assert_eq!(lease["spec"]["holderIdentity"], "ops@m-2 (m-2, k8s-lab-node-2)");
+    assert_eq!(lease["spec"]["holderIdentity"], holder("m-2", "k8s-lab-node-2"));
     scene.lab.stop().await;
 }
 
@@ -226,7 +245,8 @@ async fn it_is_renewed_while_it_is_held_until_somebody_takes_it_over() {
     passed.await.unwrap();
     let lease = scene.get(LEASE).await;
     assert_eq!(
-        lease["spec"]["holderIdentity"], "ops@m-2 (m-2, k8s-lab-node-2)",
+        lease["spec"]["holderIdentity"],
+        holder("m-2", "k8s-lab-node-2"),
         "it is not given back by who lost it"
     );
     scene.lab.stop().await;

@@ -44,6 +44,8 @@ struct Operator {
 struct Seat {
     node: &'static str,
     id: &'static str,
+    /// Which run of the program; one of its own by default.
+    run: Option<&'static str>,
     user: User,
     take_over: bool,
     pool_label: Option<&'static str>,
@@ -56,6 +58,7 @@ impl Default for Seat {
         Self {
             node: crate::lab::article::WINDOWS_NODE,
             id: "m-1",
+            run: None,
             user: User::Admin,
             take_over: false,
             pool_label: None,
@@ -63,6 +66,11 @@ impl Default for Seat {
             request_timeout: REQUEST_TIMEOUT,
         }
     }
+}
+
+/// A run of the program that has not ended.
+fn run(id: &str) -> String {
+    format!("desk-{id}:{}", std::process::id())
 }
 
 async fn client(kubeconfig: &str) -> kube::Client {
@@ -95,7 +103,7 @@ impl Scene {
             Identity {
                 id: seat.id.to_owned(),
                 by: format!("ops@{}", seat.id),
-                run: format!("test:{}", std::process::id()),
+                run: seat.run.map_or_else(|| run(seat.id), str::to_owned),
             },
             Options {
                 reboot_command: words.map(|words| words.into_iter().map(str::to_owned).collect()),
