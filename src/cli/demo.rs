@@ -9,6 +9,7 @@ use crate::lab::serve::serve;
 use crate::sources::SourcesOptions;
 use crate::tui::{Pane, TuiOptions};
 use std::io::Write;
+use std::path::Path;
 
 /// Starts the lab and opens the screens on it, or prints one frame of them.
 ///
@@ -26,12 +27,33 @@ pub async fn screens_on_lab(
     file.write_all(lab.kubeconfig().as_bytes())?;
     options.kubeconfig = Some(file.path().to_owned());
     options.context = None;
+    let mut look = look.clone();
+    if let (None, Some(command)) = (
+        &look.maintenance.options.reboot_command,
+        operators_hand(file.path()),
+    ) {
+        look.maintenance.options.reboot_command = Some(command);
+    }
     let outcome = match frame {
-        Some((size, pane)) => snapshot::run(options, size, pane, look).await,
-        None => screens::run(options, look).await,
+        Some((size, pane)) => snapshot::run(options, size, pane, &look).await,
+        None => screens::run(options, &look).await,
     };
     lab.stop().await;
     outcome
+}
+
+/// The reboot command of the demo: nobody sits at its nodes, so the lab installs the updates and restarts.
+fn operators_hand(kubeconfig: &Path) -> Option<Vec<String>> {
+    let program = std::env::current_exe().ok()?;
+    let words = [
+        program.to_str()?,
+        "--kubeconfig",
+        kubeconfig.to_str()?,
+        "lab",
+        "update",
+        "{node}",
+    ];
+    Some(words.map(str::to_owned).to_vec())
 }
 
 /// Runs the lab alone until a signal ends it.
