@@ -110,11 +110,9 @@ async fn one(conductor: &mut Conductor<'_>, args: &MaintainArgs, node: &str) -> 
     let (session, events) = if args.resume || args.abandon {
         let Some(record) = conductor.record_of(&node)? else {
             output::say(&format!("drainboard: no maintenance is under way on node {node}"));
-            return Ok(if args.abandon {
-                Outcome::Fine
-            } else {
-                Outcome::Refused
-            });
+            // Of several nodes some may be done already; alone it is a mistake.
+            let mistaken = args.resume && args.nodes.len() == 1;
+            return Ok(if mistaken { Outcome::Refused } else { Outcome::Fine });
         };
         if args.abandon && record.by != conductor.setup.by && !args.yes {
             output::say(&format!(

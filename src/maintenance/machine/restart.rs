@@ -73,10 +73,16 @@ impl Turn<'_> {
                 if matches!(code, 0 | 255) {
                     return;
                 }
-                format!("the reboot command ended with {code}; the node stays cordoned and drained")
+                format!(
+                    "the reboot command ended with {code}; the node stays cordoned and drained: restart it by hand, and go on \
+                     with --resume"
+                )
             }
             Err(problem) => {
-                format!("the reboot command could not be run: {problem}; the node stays cordoned and drained")
+                format!(
+                    "the reboot command could not be run: {problem}; the node stays cordoned and drained: restart it by hand, \
+                     and go on with --resume"
+                )
             }
         };
         if self.state.options.attended || self.state.flight.abandoned {
@@ -162,7 +168,10 @@ impl Turn<'_> {
             self.wait_for(reason);
             self.state.question = Some(Question::SameRevision);
         } else {
-            let reason = format!("{reason}; it stays cordoned, --accept-same-revision would go on");
+            let reason = format!(
+                "{reason}; it stays cordoned: install the updates, restart and go on with --resume, or accept it with \
+                 --resume --accept-same-revision"
+            );
             self.end(Ending::NotUpdated, reason);
         }
     }
