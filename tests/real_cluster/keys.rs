@@ -4,6 +4,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::desk::Desk;
+use crate::lab::Lab;
 use crate::parts::{User, kubeconfig};
 use crate::read_only::{lines_so_far, requests_of_the_admin, writes};
 
@@ -31,6 +32,7 @@ fn press(desk: &mut Desk, keys: &str) {
 
 #[test]
 fn no_key_writes() {
+    let _lab = Lab::attach();
     let from = lines_so_far();
     let kubeconfig = kubeconfig(User::Admin);
     let words = ["--read-only", "--kubeconfig", kubeconfig.to_str().expect("UTF-8")];
@@ -52,7 +54,7 @@ fn no_key_writes() {
             }
         }
     }
-    desk.until_open();
+    assert!(desk.alternate(), "{}", desk.screen());
     desk.types("\x03");
     desk.until_ended();
     let events = requests_of_the_admin(from);
