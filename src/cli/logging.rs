@@ -22,6 +22,8 @@ pub fn start() {
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_ansi(false)
+        // A full disk is no reason to write over the screens.
+        .log_internal_errors(false)
         .with_writer(Mutex::new(file))
         .init();
 }

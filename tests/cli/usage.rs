@@ -50,3 +50,26 @@ async fn prometheus_flags_that_need_each_other_say_so() {
         .await;
     ended.told(64, &["--prometheus-user needs --prometheus-password-file"]);
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_under_the_log_is_not_told_on_the_screen() {
+    let operator = Operator::new();
+    let state = operator.path().join("state/drainboard");
+    std::fs::create_dir_all(&state).unwrap();
+    std::os::unix::fs::symlink("/dev/full", state.join("drainboard.log")).unwrap();
+    let ended = assert_cmd::Command::cargo_bin("drainboard")
+        .unwrap()
+        .args(["demo", "--snapshot", "80x24"])
+        .env_clear()
+        .env("HOME", operator.path())
+        .env("XDG_STATE_HOME", operator.path().join("state"))
+        .env("DRAINBOARD_LOG", "trace")
+        .env("LANG", "C.UTF-8")
+        .timeout(std::time::Duration::from_mins(2))
+        .output()
+        .unwrap();
+    assert!(ended.status.success(), "{}", ended.status);
+    assert_eq!(String::from_utf8_lossy(&ended.stderr), "");
+    assert!(String::from_utf8_lossy(&ended.stdout).contains("k8s-lab-win-1"));
+}
