@@ -10,7 +10,7 @@ mod node;
 mod reboot_command;
 mod seen;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 mod writer;
 
 use super::http::ApiServer;

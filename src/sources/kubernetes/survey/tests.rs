@@ -7,8 +7,8 @@ use crate::lab::embedded::{Lab, LabOptions};
 use crate::maintenance::options::Options;
 use crate::maintenance::preflight::{Fate, Preflight, Weight};
 use crate::sources::event::Scope;
-use crate::sources::kubernetes::config::{self, Choice};
 use crate::sources::kubernetes::maintain::ask::{JSON, body};
+use crate::sources::kubernetes::maintain::tests::client;
 use http::Method;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -27,7 +27,7 @@ struct Scene {
 impl Scene {
     async fn begins() -> Self {
         let lab = Lab::start(LabOptions::default()).await.unwrap();
-        let client = client_of(lab.kubeconfig()).await;
+        let client = client(lab.kubeconfig(), REQUEST_TIMEOUT).await;
         let scene = Self { lab, client };
         scene
             .until("every pod is ready", || async {
@@ -93,17 +93,6 @@ impl Scene {
     async fn get(&self, path: &str) -> Value {
         serde_json::from_slice(&self.api().get(path).await.unwrap()).unwrap()
     }
-}
-
-async fn client_of(kubeconfig: &str) -> kube::Client {
-    let file = tempfile::NamedTempFile::new().unwrap();
-    std::fs::write(file.path(), kubeconfig).unwrap();
-    let choice = Choice {
-        kubeconfig: Some(file.path().to_owned()),
-        connect_timeout: REQUEST_TIMEOUT,
-        ..Choice::default()
-    };
-    config::open(choice).await.unwrap().client
 }
 
 fn intent(node: &str) -> Intent {
@@ -275,7 +264,7 @@ async fn evictions_are_tried_without_effect() {
 #[tokio::test]
 async fn missing_rights_are_named_before_anything_begins() {
     let scene = Scene::begins().await;
-    let client = client_of(&scene.lab.api().kubeconfig(User::FewRights)).await;
+    let client = client(&scene.lab.api().kubeconfig(User::FewRights), REQUEST_TIMEOUT).await;
     let found = survey(client, REQUEST_TIMEOUT, &intent(WINDOWS_NODE))
         .await
         .unwrap();

@@ -73,12 +73,13 @@ fn run(id: &str) -> String {
     format!("desk-{id}:{}", std::process::id())
 }
 
-async fn client(kubeconfig: &str) -> kube::Client {
+/// A client of the server that this kubeconfig names, as the program makes one.
+pub async fn client(kubeconfig: &str, connect_timeout: Duration) -> kube::Client {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), kubeconfig).unwrap();
     let choice = Choice {
         kubeconfig: Some(file.path().to_owned()),
-        connect_timeout: REQUEST_TIMEOUT,
+        connect_timeout,
         ..Choice::default()
     };
     config::open(choice).await.unwrap().client
@@ -87,7 +88,7 @@ async fn client(kubeconfig: &str) -> kube::Client {
 impl Scene {
     async fn start() -> Self {
         let lab = Lab::start(LabOptions::default()).await.unwrap();
-        let client = client(lab.kubeconfig()).await;
+        let client = client(lab.kubeconfig(), REQUEST_TIMEOUT).await;
         let api = ApiServer::new(client, REQUEST_TIMEOUT, Arc::default());
         Self { lab, api }
     }
@@ -97,7 +98,7 @@ impl Scene {
         let (output, lines) = mpsc::unbounded_channel();
         let words = seat.reboot_command;
         let executor = Executor::new(
-            client(&self.lab.api().kubeconfig(seat.user)).await,
+            client(&self.lab.api().kubeconfig(seat.user), REQUEST_TIMEOUT).await,
             seat.request_timeout,
             seat.node.into(),
             Identity {
