@@ -2,6 +2,7 @@
 //! self reviews behind `kubectl auth can-i`, and a namespace. Everything else it sends as JSON.
 
 use super::failure::{Failure, Outcome};
+use prost::encoding::{WireType, decode_key, decode_varint};
 use serde_json::{Map, Value, json};
 
 /// The four bytes before every protobuf body of Kubernetes.
@@ -19,7 +20,7 @@ enum Wire {
 }
 
 /// Field number, JSON name, form.
-type Field = (u64, &'static str, Wire);
+type Field = (u32, &'static str, Wire);
 
 /// The envelope (`runtime.Unknown`).
 static UNKNOWN: [Field; 1] = [(
@@ -27,7 +28,7 @@ static UNKNOWN: [Field; 1] = [(
     "typeMeta",
     Wire::Message(&[(1, "apiVersion", Wire::Text), (2, "kind", Wire::Text)]),
 )];
-const UNKNOWN_RAW: u64 = 2;
+const UNKNOWN_RAW: u32 = 2;
 
 static METADATA: &[Field] = &[
     (1, "name", Wire::Text),
@@ -115,41 +116,21 @@ enum Raw<'a> {
 }
 
 /// Takes the next field off `rest`.
-fn next<'a>(rest: &mut &'a [u8]) -> Option<(u64, Raw<'a>)> {
-    let tag = varint(rest)?;
-    let raw = match tag & 7 {
-        0 => Raw::Number(varint(rest)?),
-        1 => Raw::Bytes(take(rest, 8)?),
-        2 => {
-            let length = usize::try_from(varint(rest)?).ok()?;
-            Raw::Bytes(take(rest, length)?)
-        }
-        5 => Raw::Bytes(take(rest, 4)?),
-        _ => return None,
+fn next<'a>(rest: &mut &'a [u8]) -> Option<(u32, Raw<'a>)> {
+    let (number, wire) = decode_key(rest).ok()?;
+    let length = match wire {
+        WireType::Varint => return Some((number, Raw::Number(decode_varint(rest).ok()?))),
+        WireType::LengthDelimited => usize::try_from(decode_varint(rest).ok()?).ok()?,
+        WireType::SixtyFourBit => 8,
+        WireType::ThirtyTwoBit => 4,
+        WireType::StartGroup | WireType::EndGroup => return None,
     };
-    Some((tag >> 3, raw))
-}
-
-fn take<'a>(rest: &mut &'a [u8], length: usize) -> Option<&'a [u8]> {
     let (taken, left) = rest.split_at_checked(length)?;
     *rest = left;
-    Some(taken)
+    Some((number, Raw::Bytes(taken)))
 }
 
-fn varint(rest: &mut &[u8]) -> Option<u64> {
-    let mut value = 0_u64;
-    for shift in (0..64).step_by(7) {
-        let (&byte, left) = rest.split_first()?;
-        *rest = left;
-        value |= u64::from(byte & 0x7f) << shift;
-        if byte & 0x80 == 0 {
-            return Some(value);
-        }
-    }
-    None
-}
-
-fn last_bytes(mut rest: &[u8], wanted: u64) -> Option<&[u8]> {
+fn last_bytes(mut rest: &[u8], wanted: u32) -> Option<&[u8]> {
     let mut found = None;
     while !rest.is_empty() {
         if let (number, Raw::Bytes(bytes)) = next(&mut rest)?

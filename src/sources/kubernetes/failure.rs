@@ -1,6 +1,7 @@
 //! What can go wrong between us and the API server, and what the operator can do about it. No secret gets into
 //! a text: of a credential plugin only its name and the last line of its complaint are told.
 
+use super::protobuf;
 use super::wire::Status;
 use crate::domain::text::{sanitise, truncate};
 use crate::sources::event::{Problem, Scope};
@@ -77,6 +78,7 @@ impl Failure {
     pub fn of_status(code: u16, body: &[u8], retry_after: Option<Duration>) -> Self {
         let message = match serde_json::from_slice::<Status<'_>>(body) {
             Ok(status) if &*status.kind == "Status" => clean(&status.message),
+            _ if let Some(message) = protobuf::refusal(body) => clean(&message),
             _ if is_html(body) => "a web page, so something else than an API server answers there".to_owned(),
             _ => clean(&String::from_utf8_lossy(body)),
         };

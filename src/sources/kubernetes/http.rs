@@ -1,6 +1,7 @@
 //! Requests to the API server: one place where an answer becomes a body or a [`Failure`].
 
 use super::failure::{Failure, is_html};
+use super::protobuf;
 use super::wire::Status;
 use crate::sources::event::Scope;
 use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, RETRY_AFTER};
@@ -36,7 +37,7 @@ impl ApiServer {
         }
     }
 
-    /// Sends a request that is answered with a list.
+    /// Sends a request that is answered with a list: in protobuf, if the request accepts that and the server can.
     pub async fn open(&self, request: Request<Vec<u8>>) -> Result<Answer, Failure> {
         self.send(request).await
     }
@@ -85,6 +86,7 @@ impl ApiServer {
         let response = self.respond(request).await?;
         let (code, retry_after) = (response.status().as_u16(), retry_after(&response));
         let mut answer = Answer {
+            protobuf: false,
             body: response.into_body(),
             timeout: self.timeout,
         };
@@ -98,7 +100,8 @@ impl ApiServer {
     async fn respond(&self, mut request: Request<Vec<u8>>) -> Result<Response<Body>, Failure> {
         request
             .headers_mut()
-            .insert(ACCEPT, HeaderValue::from_static("application/json"));
+            .entry(ACCEPT)
+            .or_insert(HeaderValue::from_static("application/json"));
         tokio::time::timeout(self.timeout, self.client.send(request.map(Body::from)))
             .await
             .map_err(|_| Failure::Timeout(self.timeout))?
@@ -109,8 +112,9 @@ impl ApiServer {
         let response = self.respond(request).await?;
         let status = response.status();
         let retry_after = retry_after(&response);
-        let html = is_html_type(&response);
+        let html = is_of_type(&response, "text/html");
         let mut answer = Answer {
+            protobuf: is_of_type(&response, protobuf::CONTENT_TYPE),
             body: response.into_body(),
             timeout: self.timeout,
         };
@@ -174,6 +178,8 @@ impl Reply {
 
 /// The body of a successful answer.
 pub struct Answer {
+    /// Whether it is in protobuf: JSON otherwise.
+    pub protobuf: bool,
     body: Body,
     timeout: Duration,
 }
@@ -212,12 +218,12 @@ impl Answer {
     }
 }
 
-fn is_html_type(response: &Response<Body>) -> bool {
+fn is_of_type(response: &Response<Body>, wanted: &str) -> bool {
     response
         .headers()
         .get(CONTENT_TYPE)
         .and_then(|value| value.to_str().ok())
-        .is_some_and(|kind| kind.starts_with("text/html"))
+        .is_some_and(|kind| kind.starts_with(wanted))
 }
 
 /// `Retry-After` in seconds; the date form is not used by the API server.

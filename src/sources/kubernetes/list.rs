@@ -4,12 +4,14 @@
 use super::failure::Failure;
 use super::http::{Answer, ApiServer};
 use super::intern::Interner;
+use super::protobuf;
 use super::resource::{Resource, Target};
 use super::split::Splitter;
 use super::wire::Envelope;
 use crate::domain::object::Change;
 use crate::sources::context::EventSink;
-use http::Request;
+use http::header::ACCEPT;
+use http::{HeaderValue, Request};
 use kube::api::{ListParams, VersionMatch};
 use tokio_util::task::AbortOnDropHandle;
 
@@ -40,52 +42,138 @@ pub async fn run<R: Resource>(
     let mut answer = api.open(request::<R>(target, style, None)?).await?;
     let mut batch = vec![Change::Restart];
     loop {
-        let mut splitter = Splitter::default();
+        let mut items = Items::of(&answer);
         let mut next_page: Option<NextPage> = None;
-        let mut head_seen = false;
         while let Some(piece) = answer.piece(api.timeout).await? {
-            splitter.push(piece.as_ref(), |item| {
-                let wire =
-                    serde_json::from_slice::<R::Wire<'_>>(item).map_err(|error| Failure::of_json(&error))?;
-                batch.push(Change::Upsert(R::row(&wire, names)));
-                Ok(())
-            })?;
-            if !splitter.looks_like_json() {
-                return Err(Failure::NotJson("text"));
-            }
-            if !head_seen && let Some(token) = splitter.head().and_then(|head| next_token(&head)) {
+            items.push::<R>(piece.as_ref(), names, &mut batch)?;
+            if next_page.is_none()
+                && let Some(token) = items.early_token()
+            {
                 next_page = Some(fetch::<R>(api, target, token)?);
             }
-            head_seen = splitter.head().is_some();
             if batch.len() >= BATCH {
                 sink.send(R::payload(std::mem::take(&mut batch))).await;
             }
         }
-        if !splitter.is_complete() {
-            return Err(Failure::Truncated);
-        }
-        let envelope: Envelope<'_> =
-            serde_json::from_slice(splitter.envelope()).map_err(|error| Failure::of_json(&error))?;
-        if next_page.is_none()
-            && let Some(token) = envelope.metadata.next_page.present()
-        {
-            next_page = Some(fetch::<R>(api, target, token.to_owned())?);
+        let end = items.end()?;
+        if next_page.is_none() && !end.next_page.is_empty() {
+            next_page = Some(fetch::<R>(api, target, end.next_page)?);
         }
         let Some(next) = next_page else {
-            let Some(version) = envelope.metadata.resource_version.present() else {
+            if end.resource_version.is_empty() {
                 return Err(Failure::Malformed(format!(
                     "it is no list of {} (no resource version)",
                     R::WATCHED.plural()
                 )));
-            };
+            }
             batch.push(Change::Synced);
             sink.send(R::payload(batch)).await;
-            return Ok(version.to_owned());
+            return Ok(end.resource_version);
         };
         answer = next
             .await
             .map_err(|error| Failure::Malformed(format!("the next page was not asked for: {error}")))??;
     }
+}
+
+/// The items of one answer, in whichever form it came.
+enum Items {
+    Json { splitter: Splitter, head_seen: bool },
+    Protobuf(protobuf::list::Splitter),
+}
+
+impl Items {
+    fn of(answer: &Answer) -> Self {
+        if answer.protobuf {
+            Self::Protobuf(protobuf::list::Splitter::default())
+        } else {
+            Self::Json {
+                splitter: Splitter::default(),
+                head_seen: false,
+            }
+        }
+    }
+
+    /// Takes the next piece of the answer and adds the rows of the items that it completes.
+    fn push<R: Resource>(
+        &mut self,
+        piece: &[u8],
+        names: &mut Interner,
+        batch: &mut Vec<Change<R::Row>>,
+    ) -> Result<(), Failure> {
+        match (self, R::PROTOBUF) {
+            (Self::Protobuf(splitter), Some(row)) => splitter.push(piece, |item| {
+                batch.push(Change::Upsert(row(item, names)?));
+                Ok(())
+            }),
+            (Self::Protobuf(_), None) => Err(Failure::NotJson("protobuf")),
+            (Self::Json { splitter, .. }, _) => {
+                splitter.push(piece, |item| {
+                    let wire = serde_json::from_slice::<R::Wire<'_>>(item)
+                        .map_err(|error| Failure::of_json(&error))?;
+                    batch.push(Change::Upsert(R::row(&wire, names)));
+                    Ok(())
+                })?;
+                if splitter.looks_like_json() {
+                    Ok(())
+                } else {
+                    Err(Failure::NotJson("text"))
+                }
+            }
+        }
+    }
+
+    /// The token of the next page, if what stands before the items told it.
+    fn early_token(&mut self) -> Option<String> {
+        match self {
+            Self::Protobuf(splitter) => splitter
+                .metadata()
+                .map(|metadata| metadata.next_page.clone())
+                .filter(|token| !token.is_empty()),
+            Self::Json { splitter, head_seen } => {
+                if *head_seen {
+                    return None;
+                }
+                let head = splitter.head()?;
+                *head_seen = true;
+                let envelope = serde_json::from_slice::<Envelope<'_>>(&head).ok()?;
+                envelope.metadata.next_page.present().map(str::to_owned)
+            }
+        }
+    }
+
+    /// What the list says about itself, once its answer has ended.
+    fn end(self) -> Result<End, Failure> {
+        match self {
+            Self::Protobuf(splitter) => {
+                if !splitter.is_complete() {
+                    return Err(Failure::Truncated);
+                }
+                let metadata = splitter.metadata().cloned().unwrap_or_default();
+                Ok(End {
+                    resource_version: metadata.resource_version,
+                    next_page: metadata.next_page,
+                })
+            }
+            Self::Json { splitter, .. } => {
+                if !splitter.is_complete() {
+                    return Err(Failure::Truncated);
+                }
+                let envelope: Envelope<'_> =
+                    serde_json::from_slice(splitter.envelope()).map_err(|error| Failure::of_json(&error))?;
+                Ok(End {
+                    resource_version: envelope.metadata.resource_version.to_string(),
+                    next_page: envelope.metadata.next_page.to_string(),
+                })
+            }
+        }
+    }
+}
+
+/// What a list says about itself; empty where it says nothing.
+struct End {
+    resource_version: String,
+    next_page: String,
 }
 
 fn request<R: Resource>(
@@ -102,9 +190,15 @@ fn request<R: Resource>(
         resource_version: whole.then(|| "0".to_owned()),
         ..ListParams::default()
     };
-    kube::core::Request::new(target.path::<R>())
+    let mut request = kube::core::Request::new(target.path::<R>())
         .list(&params)
-        .map_err(|error| Failure::Malformed(error.to_string()))
+        .map_err(|error| Failure::Malformed(error.to_string()))?;
+    if R::PROTOBUF.is_some() {
+        request
+            .headers_mut()
+            .insert(ACCEPT, HeaderValue::from_static(protobuf::ACCEPT));
+    }
+    Ok(request)
 }
 
 fn fetch<R: Resource>(api: &ApiServer, target: &Target, token: String) -> Result<NextPage, Failure> {
@@ -113,14 +207,4 @@ fn fetch<R: Resource>(api: &ApiServer, target: &Target, token: String) -> Result
     Ok(AbortOnDropHandle::new(tokio::spawn(async move {
         api.open(request).await
     })))
-}
-
-/// The token of the next page, from what stands before the items.
-fn next_token(head: &[u8]) -> Option<String> {
-    serde_json::from_slice::<Envelope<'_>>(head)
-        .ok()?
-        .metadata
-        .next_page
-        .present()
-        .map(str::to_owned)
 }

@@ -10,6 +10,7 @@ pub mod intern;
 mod list;
 pub mod maintain;
 mod probe;
+pub mod protobuf;
 mod resource;
 pub mod split;
 pub mod survey;

@@ -1,7 +1,8 @@
 //! The watched resources: where each lives, how it is decoded, which message carries it.
 
-use super::failure::Asked;
+use super::failure::{Asked, Failure};
 use super::intern::Interner;
+use super::protobuf;
 use super::wire;
 use super::wire::value::Text;
 use crate::domain::budget::DisruptionBudget;
@@ -9,6 +10,9 @@ use crate::domain::object::{Change, ClusterEvent, DaemonSet, NodeLease};
 use crate::domain::{Name, node, pod};
 use crate::sources::event::{Payload, Watched};
 use serde::Deserialize;
+
+/// Makes a row of an item of a list in protobuf.
+pub type FromProtobuf<Row> = fn(&[u8], &mut Interner) -> Result<Row, Failure>;
 
 /// A resource that is listed and watched.
 pub trait Resource: Send + Sync + 'static {
@@ -20,6 +24,8 @@ pub trait Resource: Send + Sync + 'static {
     const WATCHED: Watched;
     /// Path of the API group and version.
     const GROUP: &'static str;
+    /// How an item of a list in protobuf becomes a row; `None` where lists are short enough for JSON.
+    const PROTOBUF: Option<FromProtobuf<Self::Row>> = None;
 
     /// Resource version of a decoded object.
     fn version<'w, 'de>(wire: &'w Self::Wire<'de>) -> &'w Text<'de>;
@@ -80,12 +86,13 @@ pub enum Events {}
 pub enum Budgets {}
 
 macro_rules! resource {
-    ($marker:ty, $wire:ident :: $kind:ident => $row:ty, $watched:ident, $group:literal) => {
+    ($marker:ty, $wire:ident :: $kind:ident => $row:ty, $watched:ident, $group:literal $(, $protobuf:path)?) => {
         impl Resource for $marker {
             type Wire<'de> = wire::$wire::$kind<'de>;
             type Row = $row;
             const WATCHED: Watched = Watched::$watched;
             const GROUP: &'static str = $group;
+            $(const PROTOBUF: Option<FromProtobuf<$row>> = Some($protobuf);)?
 
             fn version<'w, 'de>(wire: &'w Self::Wire<'de>) -> &'w Text<'de> {
                 &wire.metadata.resource_version
@@ -103,7 +110,7 @@ macro_rules! resource {
 }
 
 resource!(Nodes, node::Node => node::Node, Nodes, "/api/v1");
-resource!(Pods, pod::Pod => pod::Pod, Pods, "/api/v1");
+resource!(Pods, pod::Pod => pod::Pod, Pods, "/api/v1", protobuf::pod::row);
 resource!(Leases, lease::Lease => NodeLease, Leases, "/apis/coordination.k8s.io/v1");
 resource!(DaemonSets, daemonset::DaemonSet => DaemonSet, DaemonSets, "/apis/apps/v1");
 resource!(Events, event::Event => ClusterEvent, Events, "/api/v1");

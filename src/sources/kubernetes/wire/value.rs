@@ -23,6 +23,18 @@ impl Text<'_> {
     }
 }
 
+impl<'a> From<&'a str> for Text<'a> {
+    fn from(text: &'a str) -> Self {
+        Self(Cow::Borrowed(text))
+    }
+}
+
+impl From<String> for Text<'_> {
+    fn from(text: String) -> Self {
+        Self(Cow::Owned(text))
+    }
+}
+
 impl Deref for Text<'_> {
     type Target = str;
 
@@ -82,6 +94,12 @@ impl<T> Default for List<T> {
     }
 }
 
+impl<T> FromIterator<T> for List<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
+        Self(items.into_iter().collect())
+    }
+}
+
 impl<T> Deref for List<T> {
     type Target = [T];
 
@@ -107,6 +125,12 @@ impl Pairs<'_> {
             .iter()
             .find(|(name, _)| &**name == key)
             .map(|(_, value)| &**value)
+    }
+}
+
+impl<'a> FromIterator<(Text<'a>, Text<'a>)> for Pairs<'a> {
+    fn from_iter<I: IntoIterator<Item = (Text<'a>, Text<'a>)>>(pairs: I) -> Self {
+        Self(pairs.into_iter().collect())
     }
 }
 
