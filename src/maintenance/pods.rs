@@ -1,7 +1,7 @@
 //! What a drain does with each pod: the filters of `kubectl drain`, in its order.
 
 use super::options::Options;
-use crate::domain::pod::{Phase, Pod};
+use crate::domain::pod::{Owner, Phase, Pod};
 use crate::domain::{Name, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -34,27 +34,45 @@ impl std::fmt::Display for PodRef {
     }
 }
 
-/// A controller of pods.
+/// What keeps pods running, as the operator knows it: the `Deployment` rather than its `ReplicaSet`, because a rollout
+/// while the node is away leaves the old `ReplicaSet` without pods for good.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct OwnerKey {
     /// Namespace.
     pub namespace: Name,
-    /// `ReplicaSet`, `StatefulSet`, …
+    /// `Deployment`, `StatefulSet`, …
     pub kind: Name,
     /// Name.
     pub name: Name,
 }
 
 impl OwnerKey {
-    /// The controller of this pod.
+    /// What keeps this pod running.
     pub fn of(pod: &Pod) -> Option<Self> {
         let owner = pod.owner.as_ref()?;
+        let (kind, name) = match deployment(pod, owner) {
+            Some(name) => (Name::from("Deployment"), Name::from(name)),
+            None => (owner.kind.clone(), owner.name.clone()),
+        };
         Some(Self {
             namespace: pod.namespace.clone(),
-            kind: owner.kind.clone(),
-            name: owner.name.clone(),
+            kind,
+            name,
         })
     }
+}
+
+/// The `Deployment` of a pod: the name of its `ReplicaSet` is that of the `Deployment` and the hash that the pod
+/// carries as a label.
+fn deployment<'a>(pod: &Pod, owner: &'a Owner) -> Option<&'a str> {
+    if &*owner.kind != "ReplicaSet" {
+        return None;
+    }
+    let (_, hash) = pod
+        .labels
+        .iter()
+        .find(|(label, _)| &**label == "pod-template-hash")?;
+    owner.name.strip_suffix(&**hash)?.strip_suffix('-')
 }
 
 /// What a drain does with a pod.

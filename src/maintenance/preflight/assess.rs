@@ -32,18 +32,9 @@ impl<'a> Case<'a> {
     }
 }
 
-/// The controller of a pod as people name it: a Deployment's `ReplicaSet` without its hash.
+/// What keeps a pod running, as people name it; the pod itself where nothing does.
 pub fn workload(pod: &Pod) -> String {
-    let Some(owner) = &pod.owner else {
-        return format!("{}/{}", pod.namespace, pod.name);
-    };
-    let hash = pod
-        .labels
-        .iter()
-        .find(|(label, _)| &**label == "pod-template-hash");
-    let name = hash
-        .and_then(|(_, hash)| owner.name.strip_suffix(&**hash)?.strip_suffix('-'))
-        .unwrap_or(&owner.name);
+    let name = OwnerKey::of(pod).map_or_else(|| pod.name.clone(), |owner| owner.name);
     format!("{}/{name}", pod.namespace)
 }
 

@@ -144,6 +144,25 @@ fn the_node_its_pods_and_the_ready_pods_of_their_controllers_on_any_node() {
 }
 
 #[test]
+fn a_rollout_while_the_node_is_away_changes_nothing_about_what_is_waited_for() {
+    let of_set = |name: &str, hash: &str| {
+        let mut pod = owned(
+            pod("win-demo", name, Some(WIN), Some(Os::Windows)),
+            "ReplicaSet",
+            &format!("hello-win-{hash}"),
+        );
+        pod.labels = [("pod-template-hash".into(), hash.into())].into();
+        pod
+    };
+    let seen = seen(&Told::rows(
+        nodes(),
+        vec![of_set("old", "759c899954"), of_set("new", "6b8f7d4c5")],
+    ));
+    let hello_win = key("win-demo", "Deployment", "hello-win");
+    assert_eq!(seen.ready, BTreeMap::from([(hello_win, 2)]));
+}
+
+#[test]
 fn of_a_node_that_is_not_there_only_that_is_seen() {
     let seen = told().store.observe(&"k8s-lab-win-9".into(), &[]).unwrap();
     assert_eq!(seen, Observation::default());

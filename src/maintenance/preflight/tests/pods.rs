@@ -59,8 +59,8 @@ fn ready_pods_of_each_controller_are_counted_on_every_node() {
     survey.pods.push(not_ready(pod("hello", "4", WIN_2), "Running"));
     let owner = OwnerKey {
         namespace: "win-demo".into(),
-        kind: "ReplicaSet".into(),
-        name: "hello-abc".into(),
+        kind: "Deployment".into(),
+        name: "hello".into(),
     };
     assert_eq!(preflight(&survey).ready, [(owner, 3)]);
 }
