@@ -44,8 +44,9 @@ pub enum Happening {
         /// The pod.
         #[serde(flatten)]
         pod: PodRef,
-        /// From the first eviction until it was gone.
-        seconds: f64,
+        /// From the first eviction until it was gone; `None` where nobody evicted it, or nobody was looking when it
+        /// went: it was found gone by a later run of the program.
+        seconds: Option<f64>,
     },
     /// Nothing that should leave is left, by a fresh list.
     Drained {
@@ -176,7 +177,10 @@ impl std::fmt::Display for Happening {
             }
             Self::Evicting { pod } => write!(f, "evicting {pod}"),
             Self::Blocked { pod, reason } => write!(f, "{pod} cannot leave: {reason}"),
-            Self::Evicted { pod, seconds } => write!(f, "{pod} is gone ({seconds:.1} s)"),
+            Self::Evicted { pod, seconds } => match seconds {
+                Some(seconds) => write!(f, "{pod} is gone ({seconds:.1} s)"),
+                None => write!(f, "{pod} is gone"),
+            },
             Self::Drained { pods, seconds } => write!(f, "drained: {pods} pods left in {seconds:.1} s"),
             Self::AwaitingReboot { boot_id } => write!(
                 f,

@@ -31,7 +31,7 @@ pub struct Report {
     /// Boot id before and after.
     pub boot_id: Option<(Name, Name)>,
     /// Pods that left, with the seconds that took.
-    pub pods: Vec<(String, f64)>,
+    pub pods: Vec<(String, Option<f64>)>,
     /// Everything that happened, oldest first.
     pub events: Vec<Event>,
 }
@@ -105,7 +105,8 @@ impl Report {
         if !self.pods.is_empty() {
             let _ = writeln!(text, "\n## Pods that left\n\n| pod | seconds |\n|---|---|");
             for (pod, seconds) in &self.pods {
-                let _ = writeln!(text, "| {pod} | {seconds:.1} |");
+                let took = seconds.map_or_else(|| "–".to_owned(), |seconds| format!("{seconds:.1}"));
+                let _ = writeln!(text, "| {pod} | {took} |");
             }
         }
         let _ = writeln!(text, "\n## What happened\n");

@@ -341,8 +341,8 @@ pub const ACTIONS: &[Action] = &[
         ActionId::AcceptSameRevision,
         &[Key::Char('a')],
         WORKFLOW,
-        "accept revision",
-        "The node restarted and its revision is the same: accept that, and go on.",
+        "accept revision…",
+        "The node restarted and its revision is the same: accept that, and go on. The node's name confirms.",
     )
     .footer(2)
     .writing()

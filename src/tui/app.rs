@@ -198,7 +198,8 @@ fn quit(ui: &mut Ui) -> Vec<Effect> {
         return vec![Effect::Quit];
     };
     ui.leaving = true;
-    let text = format!("q again leaves; `drainboard maintain {node} --resume` goes on");
+    let text =
+        format!("q again leaves {node} as it is; here `m` goes on with it, or `maintain {node} --resume`");
     say(ui, Role::Warn, text);
     Vec::new()
 }

@@ -197,10 +197,24 @@ pub fn perform(ui: &mut Ui, id: ActionId) -> Vec<Effect> {
         (ActionId::Maintain, _) => maintain(ui),
         (ActionId::Cordon, _) => cordon(ui),
         (ActionId::CopyCommands, _) => return vec![Effect::CopyCommands],
-        (ActionId::AcceptSameRevision, _) => return decide(Command::AcceptSameRevision),
+        (ActionId::AcceptSameRevision, Some(node)) => confirm(
+            ui,
+            "accept that it is not updated",
+            &node,
+            Command::AcceptSameRevision,
+        ),
         (ActionId::Begin, Some(node)) => confirm(ui, "begin", &node, Command::Begin),
         (ActionId::RunReboot, Some(node)) => {
-            confirm(ui, "run the reboot command", &node, Command::RunRebootCommand);
+            let started = ui
+                .busy()
+                .and_then(|state| state.record.as_ref())
+                .is_some_and(|record| record.reboot_started);
+            let to = if started {
+                "run the reboot command AGAIN"
+            } else {
+                "run the reboot command"
+            };
+            confirm(ui, to, &node, Command::RunRebootCommand);
         }
         (ActionId::FinishWithoutRestart, Some(node)) => confirm(
             ui,
@@ -209,7 +223,7 @@ pub fn perform(ui: &mut Ui, id: ActionId) -> Vec<Effect> {
             Command::FinishWithoutRestart,
         ),
         (ActionId::StopWaiting, Some(node)) => confirm(ui, "wait no longer", &node, Command::StopWaiting),
-        (ActionId::Abandon, Some(node)) => confirm(ui, "abandon", &node, Command::Abandon),
+        (ActionId::Abandon, Some(node)) => confirm(ui, "abandon it, as it is now", &node, Command::Abandon),
         (ActionId::Recreate, Some(_)) => {
             if let Some(pod) = first_without_network(ui) {
                 let text = pod.to_string();
@@ -219,10 +233,6 @@ pub fn perform(ui: &mut Ui, id: ActionId) -> Vec<Effect> {
         _ => {}
     }
     Vec::new()
-}
-
-fn decide(command: Command) -> Vec<Effect> {
-    vec![Effect::Maintain(Order::Decide(command))]
 }
 
 fn ask(ui: &mut Ui, asks: Asks, text: String) {
@@ -341,7 +351,9 @@ pub fn accept_recreation(ui: &mut Ui, typed: &str) -> Vec<Effect> {
         .flat_map(|state| state.without_network.values());
     let mut named = known.filter(|(pod, _)| pod.to_string() == typed.trim());
     if let Some((pod, _)) = named.next() {
-        return decide(Command::Recreate(pod.uid.clone()));
+        return vec![Effect::Maintain(Order::Decide(Command::Recreate(
+            pod.uid.clone(),
+        )))];
     }
     warn(
         ui,

@@ -50,7 +50,7 @@ impl Prompt {
         match &self.asks {
             Asks::Filter { .. } => "/".into(),
             Asks::Namespace => "namespace: ".into(),
-            Asks::Maintain(node) => format!("maintain {}: ", sanitise(node)).into(),
+            Asks::Maintain(node) => format!("maintain {} for: ", sanitise(node)).into(),
             Asks::Confirm(confirm) => format!("type {} to {}: ", sanitise(&confirm.word), confirm.to).into(),
             Asks::Recreate => "recreate: ".into(),
         }
@@ -62,7 +62,7 @@ impl Prompt {
             Asks::Filter { .. } => "word  !word  column:value  commit>80%  -l app=web",
             Asks::Namespace => "empty for all",
             Asks::Maintain(_) => WISHES,
-            Asks::Confirm(_) => "esc leaves everything as it is",
+            Asks::Confirm(_) => "esc: no",
             Asks::Recreate => "namespace/name of a pod without network",
         }
     }

@@ -72,7 +72,7 @@ fn asks_to_begin(desk: &mut Desk) {
     desk.until_it_shows("/win-1");
     desk.until_it_shows("[m] maintain…");
     desk.types("m");
-    desk.until_it_shows("maintain k8s-lab-win-1: update");
+    desk.until_it_shows("maintain k8s-lab-win-1 for: update");
     desk.types("\r");
     desk.until_it_shows("begin? k8s-lab-win-1 is cordoned");
 }

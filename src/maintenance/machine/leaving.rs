@@ -136,9 +136,7 @@ impl Turn<'_> {
             if known || pods.iter().any(|there| there.uid == pod.uid) {
                 continue;
             }
-            let sent = self.state.flight.told.evicting_since(&pod.uid);
-            let took = sent.map_or(0.0, |sent| seconds(self.at - sent));
-            self.tell(Happening::Evicted { pod, seconds: took });
+            self.tell(Happening::Evicted { pod, seconds: None });
         }
     }
 
@@ -149,7 +147,7 @@ impl Turn<'_> {
         };
         leaving.next_try = None;
         let pod = leaving.pod.clone();
-        let took = leaving.first_sent.map_or(0.0, |sent| seconds(self.at - sent));
+        let took = leaving.first_sent.map(|sent| seconds(self.at - sent));
         self.tell(Happening::Evicted { pod, seconds: took });
         if !self.state.leaving.values().any(Leaving::is_there) {
             self.hurry_list();

@@ -57,8 +57,20 @@ impl Turn<'_> {
             flight.reboot_wanted = false;
             flight.reboot_running = true;
             flight.limit_from = Some(self.at);
+            self.wait_for_boot("the reboot command runs");
             self.tell(Happening::RebootCommand { exit_code: None });
             self.effects.push(Effect::RunRebootCommand);
+        }
+    }
+
+    /// Says beside the boot id that is awaited how far the reboot command is.
+    fn wait_for_boot(&mut self, command: &str) {
+        let Some(record) = self.state.record.as_ref() else {
+            return;
+        };
+        if self.state.step == Step::Restart {
+            let boot_id = record.boot_id.clone();
+            self.wait_for(format!("a boot id other than {boot_id} ({command})"));
         }
     }
 
@@ -71,7 +83,7 @@ impl Turn<'_> {
                 });
                 // ssh ends with 255 when the machine goes away under it; the boot id decides.
                 if matches!(code, 0 | 255) {
-                    return;
+                    return self.wait_for_boot(&format!("the reboot command ended with {code}"));
                 }
                 format!(
                     "the reboot command ended with {code}; the node stays cordoned and drained: restart it by hand, and go on \
@@ -181,6 +193,9 @@ impl Turn<'_> {
         if self.state.question == Some(Question::SameRevision) {
             self.state.question = None;
             self.state.flight.limit_from = Some(self.at);
+            self.tell(Happening::Note {
+                text: "it was accepted that the revision is the same: the node is not updated".to_owned(),
+            });
             self.enter_network();
         }
     }

@@ -61,6 +61,10 @@ impl Collectors {
             Some((name, _)) if collector == CONTAINER_COLLECTOR => {
                 format!("collector {name} is on but sees no container (exporter {version})")
             }
+            Some((name, _)) if is_current(version) => format!(
+                "collector {name} is on and exporter {version} gives nothing for it; it may be starting: look at its log if \
+                 that stays so"
+            ),
             Some((name, _)) => format!(
                 "collector {name} is on but exporter {version} does not give this; use 0.31 or newer, and add \
                  collector {collector}"
@@ -68,6 +72,15 @@ impl Collectors {
         };
         Absence::NotCollected(Arc::from(text))
     }
+}
+
+/// Whether this version has all collectors that are asked for: 0.31 and newer.
+fn is_current(version: &str) -> bool {
+    let mut numbers = version
+        .trim_start_matches('v')
+        .split('.')
+        .map_while(|part| part.parse::<u32>().ok());
+    (numbers.next(), numbers.next()) >= (Some(0), Some(31))
 }
 
 #[cfg(test)]
@@ -96,5 +109,7 @@ mod tests {
             exporter.set_success("cs", true);
         });
         assert!(old.contains("exporter 0.25.1 does not give this"), "{old}");
+        let starting = why(|exporter| exporter.set_success("cs", true));
+        assert!(starting.contains("it may be starting"), "{starting}");
     }
 }

@@ -94,17 +94,19 @@ impl NodeRow<'_> {
         if let Some(glyph) = glyph_of(readiness.severity()) {
             line.push(Span::new(format!(" {glyph}"), role));
         }
+        // Glyph and words apart: where there is no room for the words, the glyph still stands.
+        let mut mark = |glyph: &str, words: &str, role: Role| {
+            line.push(Span::new(format!(" {glyph}"), role));
+            line.push(Span::new(format!(" {words}"), role));
+        };
         if let Some(step) = state.in_work {
-            line.push(Span::new(format!(" ⏸ {step}"), Role::Warn));
+            mark("⏸", step, Role::Warn);
         } else if state.cordoned {
-            line.push(Span::new(" ⏸ cordoned", Role::Warn));
+            mark("⏸", "cordoned", Role::Warn);
         }
-        for mark in &state.marks {
-            let glyph = glyph_of(mark.severity).unwrap_or("·");
-            line.push(Span::new(
-                format!(" {glyph} {}", mark.words),
-                role_of(mark.severity, Role::Muted),
-            ));
+        for told in &state.marks {
+            let glyph = glyph_of(told.severity).unwrap_or("·");
+            mark(glyph, &told.words, role_of(told.severity, Role::Muted));
         }
         line
     }

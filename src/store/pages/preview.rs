@@ -45,7 +45,11 @@ impl Store {
 
 /// `⏸ update: restart   by anna@desk since 13:40:12 UTC   boot id 11 before   10.0.26100.32995 before`.
 fn in_work(node: &Node, now: Timestamp) -> Option<Line> {
-    let record = match record(node)? {
+    let record = match record(node) {
+        None => return cordoned(node, now),
+        Some(record) => record,
+    };
+    let record = match record {
         Ok(record) => record,
         Err(error) => {
             let text = format!("▲ the record of a maintenance on the node cannot be read: {error}");
@@ -61,6 +65,23 @@ fn in_work(node: &Node, now: Timestamp) -> Option<Line> {
     Some(vec![
         Span::new(what, Role::Warn),
         Span::new(sanitise(&about).into_owned(), Role::Text),
+    ])
+}
+
+/// `⏸ cordoned by kubectl-cordon, at least 3 m ago: no new pods come`.
+fn cordoned(node: &Node, now: Timestamp) -> Option<Line> {
+    if !node.unschedulable {
+        return None;
+    }
+    let by = node.cordoned_by.as_ref().map_or_else(String::new, |by| {
+        let since = by.at.map_or_else(String::new, |at| {
+            format!(", {}", format::ago((now - at).num_seconds()))
+        });
+        format!(" by {}{since}", sanitise(&by.manager))
+    });
+    Some(vec![
+        Span::new(format!("⏸ cordoned{by}"), Role::Warn),
+        Span::new(": no new pods come until it is uncordoned", Role::Text),
     ])
 }
 

@@ -15,6 +15,9 @@ pub struct Canvas<'a> {
     pub theme: &'a Theme,
 }
 
+/// Cells of a title that stay beside what stands at the right end of its rule.
+const LEAST_TITLE: u16 = 24;
+
 impl Canvas<'_> {
     /// Width of the screen in cells.
     pub fn width(&self) -> u16 {
@@ -61,7 +64,19 @@ impl Canvas<'_> {
         let mut end = 1;
         if !left.is_empty() {
             end = self.text(2, y, 1, " ", Role::Text);
-            end = self.line(end, y, width.saturating_sub(end + 2), left);
+            let kept = if right.is_empty() {
+                0
+            } else {
+                u16::try_from(text::line_width(right) + 5).unwrap_or(width)
+            };
+            // Where both do not fit, the left one gives way as long as something of it stays.
+            let room = width.saturating_sub(end + 2);
+            let room = if room >= kept + LEAST_TITLE {
+                room - kept
+            } else {
+                room
+            };
+            end = self.line(end, y, room, left);
             end = self.text(end, y, 1, " ", Role::Text);
         }
         let room = usize::from(width.saturating_sub(end + 1));

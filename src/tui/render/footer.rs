@@ -5,7 +5,7 @@ use super::canvas::Canvas;
 use super::text;
 use crate::store::view::{Line, Role, Span};
 use crate::tui::actions::{self, Action, ActionId};
-use crate::tui::prompt::Prompt;
+use crate::tui::prompt::{Asks, Prompt};
 use crate::tui::ui::{Modal, Ui};
 use ratatui::layout::Position;
 
@@ -70,8 +70,17 @@ fn entry(action: &Action) -> Line {
 fn input(canvas: &mut Canvas, y: u16, prompt: &Prompt) -> Position {
     let width = canvas.width();
     let x = canvas.text(1, y, width - 1, &prompt.label(), Role::Key);
-    if prompt.input.value().is_empty() {
-        canvas.text(x + 2, y, width.saturating_sub(x + 2), prompt.hint(), Role::Muted);
+    let value = prompt.input.value();
+    // What a maintenance is for stands there already, and may be changed: into what?
+    if value.is_empty() || matches!(prompt.asks, Asks::Maintain(_)) {
+        let behind = x.saturating_add(u16::try_from(text::width(value)).unwrap_or(width) + 2);
+        canvas.text(
+            behind,
+            y,
+            width.saturating_sub(behind),
+            prompt.hint(),
+            Role::Muted,
+        );
     }
     typed(canvas, x, y, width.saturating_sub(x + 1), &prompt.input)
 }

@@ -63,17 +63,17 @@ impl Store {
     }
 }
 
-/// `update of k8s-lab-win-1   begun 14:02:05 UTC by anna@desk   03:41`.
+/// `update of k8s-lab-win-1   03:41   begun 14:02:05 UTC by anna@desk`.
 fn title(state: &State, now: Timestamp) -> Line {
     let end = match state.ending {
         Some(_) => state.times.last().and_then(|time| time.to),
         None => None,
     };
     let about = format!(
-        "   begun {} UTC by {}   {}",
+        "   {}   begun {} UTC by {}",
+        format::stopwatch((end.unwrap_or(now) - state.started_at).num_seconds()),
         clock(state.started_at),
         state.by,
-        format::stopwatch((end.unwrap_or(now) - state.started_at).num_seconds())
     );
     vec![
         Span::new(state.options.purpose.name(), Role::Title),
@@ -108,7 +108,7 @@ fn standing(state: &State, now: Timestamp) -> Vec<Line> {
     }
 }
 
-/// `● Drain: 3 of 7 pods gone   time limit in 04:10`.
+/// `● Drain: 3 of 7 pods gone   gives up in 04:10`.
 fn working(state: &State, now: Timestamp) -> Line {
     // All of it stands in the tables below.
     let said = sanitise(&state.waiting_for);
@@ -126,7 +126,7 @@ fn working(state: &State, now: Timestamp) -> Line {
     ];
     if let Some(deadline) = machine::deadline(state) {
         let left = format::stopwatch((deadline - now).num_seconds());
-        line.push(Span::new(format!("   time limit in {left}"), Role::Muted));
+        line.push(Span::new(format!("   gives up in {left}"), Role::Muted));
     }
     line
 }

@@ -135,7 +135,7 @@ fn said(state: &State, node: Option<&Node>, step: Step, stage: Stage) -> String 
             }
             (_, Some(before)) => format!("boot id {} must change", before.boot_id),
         },
-        Step::Revision => revision(state, node, ahead),
+        Step::Revision => revision(state, node, stage),
         Step::Network => network(state),
         Step::Uncordon => match &state.record {
             Some(record) if record.was_cordoned => "stays cordoned, as it was found".to_owned(),
@@ -195,7 +195,8 @@ fn drain(state: &State) -> String {
     words
 }
 
-fn revision(state: &State, node: Option<&Node>, ahead: bool) -> String {
+fn revision(state: &State, node: Option<&Node>, stage: Stage) -> String {
+    let ahead = stage == Stage::Ahead;
     let Some(before) = Before::of(state) else {
         return String::new();
     };
@@ -203,6 +204,9 @@ fn revision(state: &State, node: Option<&Node>, ahead: bool) -> String {
     match node {
         _ if !asks_for_revision(state) => format!("not asked for: {}", state.options.purpose.name()),
         Some(node) if node.os == Some(Os::Linux) => "not asked for: Linux".to_owned(),
+        Some(node) if !ahead && before == &*node.kernel_version && stage == Stage::Done => {
+            format!("{before}, the same as before: accepted, not updated")
+        }
         Some(node) if !ahead => format!("{before} → {}", node.kernel_version),
         _ => format!("{before} must grow"),
     }
