@@ -45,9 +45,8 @@ impl Store {
 
 /// `⏸ update: restart   by anna@desk since 13:40:12 UTC   boot id 11 before   10.0.26100.32995 before`.
 fn in_work(node: &Node, now: Timestamp) -> Option<Line> {
-    let record = match record(node) {
-        None => return cordoned(node, now),
-        Some(record) => record,
+    let Some(record) = record(node) else {
+        return cordoned(node, now);
     };
     let record = match record {
         Ok(record) => record,

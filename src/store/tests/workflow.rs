@@ -217,7 +217,10 @@ fn a_resumed_maintenance_does_not_invent_times() {
     let page = words(&work, &told(&work), now());
     says(&page, "✔ Drain |  |  | before this run of the program");
     says(&page, "● Restart");
-    says(&page, "of k8s-lab-win-1   03:41   begun 09:56:19 UTC by anna@desk");
+    says(
+        &page,
+        "of k8s-lab-win-1   03:41   begun 09:56:19 UTC by anna@desk",
+    );
 }
 
 #[test]
