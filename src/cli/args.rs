@@ -179,6 +179,9 @@ pub struct AttachArgs {
     /// Windows nodes of the article's cluster: its one, and more like it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=9), default_value = "1")]
     pub windows_nodes: u8,
+    /// Most pods of each of these, for measuring
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=250), default_value = "40")]
+    pub windows_max_pods: u32,
     /// Pod updates a second, for measuring
     #[arg(long, value_name = "RATE", default_value = "0")]
     pub churn: f64,

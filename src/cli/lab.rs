@@ -37,6 +37,7 @@ async fn attach_nodes(arguments: &AttachArgs, options: SourcesOptions) -> Result
         context: options.context,
         size: size(arguments)?,
         windows_nodes: arguments.windows_nodes,
+        windows_max_pods: arguments.windows_max_pods,
         speed: arguments.speed,
         churn: arguments.churn,
     };

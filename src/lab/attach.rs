@@ -43,6 +43,8 @@ pub struct AttachOptions {
     pub size: Option<Size>,
     /// Windows nodes of the article's cluster: its one, and more like it.
     pub windows_nodes: u8,
+    /// Most pods of each of these.
+    pub windows_max_pods: u32,
     /// The article's durations are divided by this.
     pub speed: f64,
     /// Pod updates a second that are made for measuring, besides those that the story needs.
@@ -67,7 +69,13 @@ pub async fn attach(
     let timings = Timings::new(options.speed);
     let now = Utc::now();
     let (machines, pasts) = match options.size {
-        None => (article::machines_with(options.windows_nodes, now), pasts()),
+        None => {
+            let mut machines = article::machines_with(options.windows_nodes, now);
+            for machine in machines.iter_mut().filter(|machine| machine.os == Os::Windows) {
+                machine.max_pods = options.windows_max_pods;
+            }
+            (machines, pasts())
+        }
         Some(size) => (size.machines(now), size.pasts()),
     };
     let world = World::new(machines);

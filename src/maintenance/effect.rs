@@ -68,9 +68,14 @@ pub struct Fresh {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
     /// To [`Effect::Survey`].
-    Surveyed(Result<Box<Preflight>, String>),
+    Surveyed(Result<Box<Preflight>, SurveyError>),
     /// To [`Effect::Lock`].
     Locked(Result<(), LockError>),
+    /// To nothing that was asked: the Lease was to be renewed, and somebody else has it. No change is made any more.
+    LeaseLost {
+        /// Holder identity.
+        by: String,
+    },
     /// To [`Effect::Cordon`].
     Cordoned(Result<(), WriteError>),
     /// To [`Effect::Save`].
@@ -85,6 +90,15 @@ pub enum Answer {
     Uncordoned(Result<(), WriteError>),
     /// To [`Effect::Clear`].
     Cleared(Result<(), WriteError>),
+}
+
+/// Why the preflight was not made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SurveyError {
+    /// The API server went away; it is tried again.
+    Failed(String),
+    /// It answers, but nodes or pods cannot be read.
+    Refused(String),
 }
 
 /// Why the Lease of the pool was not taken.
@@ -108,6 +122,8 @@ pub enum LockError {
 pub enum WriteError {
     /// Not answered, or an error that may pass; it is tried again.
     Retry(String),
+    /// The node changed under way; it is decided anew.
+    Moved(String),
     /// Never: another node has the name, the cordon is somebody else's, the permission is missing.
     Refused(String),
 }

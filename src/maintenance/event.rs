@@ -121,6 +121,20 @@ pub enum Happening {
         /// How the command ends.
         ending: Ending,
     },
+    /// The API server cannot be followed, or does not do what it is asked. It is asked again by itself.
+    ApiLost {
+        /// In which step.
+        step: Step,
+        /// What failed first, and why.
+        cause: String,
+    },
+    /// The API server is followed and obeys again.
+    ApiRegained {
+        /// In which step.
+        step: Step,
+        /// Seconds since it was lost.
+        seconds: f64,
+    },
     /// Something the operator should know that changes no step.
     Note {
         /// In words.
@@ -222,6 +236,16 @@ impl std::fmt::Display for Happening {
             ),
             Self::Done { seconds } => write!(f, "done after {seconds:.0} s"),
             Self::Failed { step, reason, .. } => write!(f, "{}: {reason}", step.title()),
+            Self::ApiLost { step, cause } => {
+                write!(
+                    f,
+                    "{}: the API server is lost: {cause}; it is asked again by itself",
+                    step.title()
+                )
+            }
+            Self::ApiRegained { step, seconds } => {
+                write!(f, "{}: the API server is back after {seconds:.0} s", step.title())
+            }
             Self::Note { text } => f.write_str(text),
         }
     }

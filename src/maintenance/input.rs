@@ -18,6 +18,8 @@ pub struct Input {
 pub enum Heard {
     /// How the cluster looks.
     Observed(Box<Observation>),
+    /// The watches of nodes and pods tell nothing, and why.
+    Blind(String),
     /// An effect was answered.
     Answered(Answer),
     /// Time went on.

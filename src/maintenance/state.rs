@@ -179,6 +179,13 @@ pub struct State {
     pub(super) flight: Flight,
 }
 
+impl State {
+    /// Whether the API server is lost for now, as was told.
+    pub const fn api_is_lost(&self) -> bool {
+        self.flight.lost_at.is_some()
+    }
+}
+
 /// A decision that only the operator can take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Question {
@@ -222,6 +229,10 @@ pub(super) struct Flight {
     pub waiting: String,
     /// The API server did not do what was asked last, and why.
     pub trouble: Option<String>,
+    /// The watches tell nothing, and why.
+    pub blind: Option<String>,
+    /// Since when the API server is told to be lost.
+    pub lost_at: Option<Timestamp>,
     /// The Lease of the pool is ours.
     pub locked: bool,
     /// A list of pods is under way since.

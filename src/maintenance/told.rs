@@ -62,6 +62,8 @@ impl Told {
             | Happening::RebootCommand { .. }
             | Happening::Done { .. }
             | Happening::Failed { .. }
+            | Happening::ApiLost { .. }
+            | Happening::ApiRegained { .. }
             | Happening::Note { .. } => return true,
         };
         let another_boot = matches!(milestone, Milestone::BootIdChanged(_));

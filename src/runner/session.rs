@@ -188,7 +188,10 @@ impl Session {
             .collect();
         match store.observe(&state.node, &wanted) {
             Some(observation) => self.hear(Heard::Observed(Box::new(observation))),
-            None => Vec::new(),
+            None => match store.blindness() {
+                Some(problem) => self.hear(Heard::Blind(problem.what.clone())),
+                None => Vec::new(),
+            },
         }
     }
 
@@ -220,6 +223,9 @@ impl Session {
                     self.executor.perform(effect);
                 }
             }
+        }
+        if state.step == Step::Over {
+            self.executor.rest();
         }
         events
     }

@@ -9,7 +9,7 @@ use crate::domain::pod::Pod;
 use crate::domain::text::{sanitise, truncate};
 use crate::maintenance::observation::Observation;
 use crate::maintenance::pods::{OwnerKey, PodRef, ended, is_ready};
-use crate::sources::event::{WatchState, Watched};
+use crate::sources::event::{Problem, WatchState, Watched};
 use std::collections::BTreeSet;
 
 /// Longest text of an event that is passed on, in cells: what failed stands at the end of a kubelet's sentences.
@@ -21,6 +21,16 @@ impl Store {
         let budgets = self.cluster.watches.get(&Watched::Budgets);
         let awaited = matches!(budgets, None | Some(WatchState::Loading));
         self.is_live(Watched::Nodes) && self.knows_all_pods() && !awaited
+    }
+
+    /// Why the watches of nodes and pods tell nothing, if one of them fails.
+    pub fn blindness(&self) -> Option<&Problem> {
+        [Watched::Nodes, Watched::Pods]
+            .iter()
+            .find_map(|watched| match self.cluster.watches.get(watched) {
+                Some(WatchState::Failed(problem) | WatchState::Forbidden(problem)) => Some(problem),
+                Some(WatchState::Loading | WatchState::Live) | None => None,
+            })
     }
 
     /// Nodes that carry the record of a maintenance, by name.

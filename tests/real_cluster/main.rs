@@ -18,8 +18,12 @@ mod desk;
 mod drainboard;
 mod keys;
 mod lab;
+mod maintenance;
 mod parts;
+mod witness;
 
+mod other_hands;
+mod outages;
 mod read_only;
 mod the_contract;
 mod the_figures;

@@ -5,6 +5,7 @@ use crate::cli::exit::{CliError, Outcome};
 use crate::cli::output;
 use crate::domain::Name;
 use crate::domain::text::sanitise;
+use crate::maintenance::effect::SurveyError;
 use crate::maintenance::pods::{Loss, Refusal, Stays};
 use crate::maintenance::preflight::{Fate, Preflight, Weight};
 use crate::runner::session::Setup;
@@ -23,7 +24,7 @@ pub async fn run(nodes: &[String], setup: &Setup, format: EventFormat) -> Result
         let intent = setup.intent(name, String::new(), true);
         let preflight = survey::survey(setup.client.clone(), setup.request_timeout, &intent)
             .await
-            .map_err(|what| {
+            .map_err(|(SurveyError::Failed(what) | SurveyError::Refused(what))| {
                 CliError::Unreadable(Problem {
                     what,
                     next_step: String::new(),

@@ -68,6 +68,8 @@ impl Printer {
             state.step,
             Step::Restart | Step::Revision | Step::Network | Step::Uncordon | Step::PodsBack
         );
+        // That the API server is lost is an event.
+        let told = told && !state.api_is_lost();
         if self.format == EventFormat::Text && told && state.waiting_for != self.waiting_for {
             self.waiting_for.clone_from(&state.waiting_for);
             if !self.waiting_for.is_empty() {

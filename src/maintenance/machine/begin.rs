@@ -1,7 +1,7 @@
 //! Preflight and cordon: until the cordon nothing of the cluster is changed.
 
 use super::Turn;
-use crate::maintenance::effect::{Effect, LockError, WriteError};
+use crate::maintenance::effect::{Effect, LockError, SurveyError, WriteError};
 use crate::maintenance::event::{Ending, Happening};
 use crate::maintenance::options::Kept;
 use crate::maintenance::preflight::{Fate, Note, Preflight, Weight};
@@ -10,17 +10,27 @@ use crate::maintenance::state::{Question, Step};
 use std::collections::BTreeSet;
 
 impl Turn<'_> {
-    pub(super) fn surveyed(&mut self, surveyed: Result<Box<Preflight>, String>) {
+    /// Asks again after the API server was lost.
+    pub(super) fn go_on_surveying(&mut self) {
+        if self.state.preflight.is_none() {
+            self.write(|_| Some(Effect::Survey));
+        }
+    }
+
+    pub(super) fn surveyed(&mut self, surveyed: Result<Box<Preflight>, SurveyError>) {
         if self.state.step != Step::Preflight {
             return;
         }
+        self.state.flight.writing = false;
         let preflight = match surveyed {
             Ok(preflight) => *preflight,
-            Err(problem) => {
+            Err(SurveyError::Failed(problem)) => return self.retry_write(problem),
+            Err(SurveyError::Refused(problem)) => {
                 let reason = format!("the preflight could not be made: {problem}");
                 return self.end(Ending::Refused, reason);
             }
         };
+        self.state.flight.trouble = None;
         let weight = preflight.weight();
         let leaving = preflight
             .pods
@@ -116,6 +126,20 @@ impl Turn<'_> {
                 self.end(Ending::Refused, reason);
             }
         }
+    }
+
+    /// Somebody took the Lease over: two must not work on the nodes of one pool. What is left to do after the uncordon needs
+    /// no Lease.
+    pub(super) fn lease_lost(&mut self, by: &str) {
+        let flight = &self.state.flight;
+        if self.state.step >= Step::PodsBack || flight.abandoned || flight.clearing {
+            return;
+        }
+        let reason = format!(
+            "{by} took the pool's Lease over, so this maintenance stops: {}",
+            self.left_behind()
+        );
+        self.end(Ending::Aborted, reason);
     }
 
     pub(super) fn go_on_cordoning(&mut self) {

@@ -11,7 +11,7 @@ impl Turn<'_> {
         let step = self.state.step;
         if self.nothing_was_changed() {
             // Nothing has to be remembered.
-            if self.state.flight.locked || self.state.flight.writing {
+            if self.state.flight.locked || step == Step::Cordon && self.state.flight.writing {
                 self.effects.push(Effect::Unlock);
             }
             self.state.record = None;
@@ -102,7 +102,7 @@ impl Turn<'_> {
         self.write(|_| Some(Effect::Clear { proven_boot: None }));
     }
 
-    fn left_behind(&self) -> String {
+    pub(super) fn left_behind(&self) -> String {
         let flight = &self.state.flight;
         let node = &self.state.node;
         let gone = flight.told.evicted();

@@ -31,7 +31,7 @@ const RETRY: TimeDelta = TimeDelta::seconds(1);
 
 /// Begins a maintenance of this node.
 pub fn start(node: Name, options: Options, id: String, by: String, at: Timestamp) -> (State, Vec<Effect>) {
-    let state = State {
+    let mut state = State {
         node,
         options,
         step: Step::Preflight,
@@ -55,6 +55,7 @@ pub fn start(node: Name, options: Options, id: String, by: String, at: Timestamp
         ending: None,
         flight: Flight::default(),
     };
+    state.flight.writing = true;
     (state, vec![Effect::Survey])
 }
 
@@ -73,6 +74,7 @@ pub fn resume(
     state.started_at = record.started_at;
     state.options.purpose = record.purpose;
     state.times.clear();
+    state.flight.writing = false;
     state.flight.told = Told::from_journal(journal);
     state.flight.annotation_seen = true;
     state.flight.limit_from = Some(at);
@@ -111,7 +113,11 @@ pub fn step(mut state: State, input: Input) -> (State, Vec<Effect>) {
     }
     let mut turn = Turn::new(&mut state, input.at);
     match input.what {
-        Heard::Observed(observation) => turn.observed(&observation),
+        Heard::Observed(observation) => {
+            turn.state.flight.blind = None;
+            turn.observed(&observation);
+        }
+        Heard::Blind(why) => turn.state.flight.blind = Some(why),
         Heard::Answered(answer) => turn.answered(answer),
         Heard::Tick => {}
         Heard::Operator(command) => turn.commanded(command),
@@ -192,13 +198,37 @@ impl<'a> Turn<'a> {
         self.state.flight.waiting = what.into();
     }
 
-    fn finish(self) -> Vec<Effect> {
-        self.state.waiting_for = match (&self.state.flight.trouble, self.state.step) {
-            (_, Step::Over) => String::new(),
-            (Some(trouble), _) => format!("the API server: {trouble}"),
-            (None, _) => self.state.flight.waiting.clone(),
+    fn finish(mut self) -> Vec<Effect> {
+        let flight = &self.state.flight;
+        let trouble = flight.trouble.as_ref().or(flight.blind.as_ref()).cloned();
+        if self.state.step == Step::Over {
+            self.state.waiting_for = String::new();
+            return self.effects;
+        }
+        self.tell_of_api(trouble.as_ref());
+        self.state.waiting_for = match trouble {
+            Some(trouble) => format!("the API server: {trouble}"),
+            None => self.state.flight.waiting.clone(),
         };
         self.effects
+    }
+
+    /// Tells once that the API server is lost, and once that it is back.
+    fn tell_of_api(&mut self, trouble: Option<&String>) {
+        let (at, step) = (self.at, self.state.step);
+        match (trouble, self.state.flight.lost_at) {
+            (Some(cause), None) => {
+                self.state.flight.lost_at = Some(at);
+                let cause = cause.clone();
+                self.tell(Happening::ApiLost { step, cause });
+            }
+            (None, Some(lost_at)) => {
+                self.state.flight.lost_at = None;
+                let seconds = seconds(at - lost_at);
+                self.tell(Happening::ApiRegained { step, seconds });
+            }
+            (Some(_), Some(_)) | (None, None) => {}
+        }
     }
 
     /// Goes to this step; its time begins now.
@@ -245,6 +275,7 @@ impl<'a> Turn<'a> {
         match answer {
             Answer::Surveyed(surveyed) => self.surveyed(surveyed),
             Answer::Locked(locked) => self.locked(locked),
+            Answer::LeaseLost { by } => self.lease_lost(&by),
             Answer::Cordoned(result) => self.cordoned(result),
             Answer::Saved(result) => self.saved(result),
             Answer::Listed(fresh) => self.listed(fresh),
@@ -301,7 +332,8 @@ impl<'a> Turn<'a> {
             Step::Revision | Step::Network => self.save_news(),
             Step::Uncordon => self.go_on_uncordoning(),
             Step::PodsBack => self.go_on_waiting_for_pods(),
-            Step::Preflight | Step::Over => {}
+            Step::Preflight => self.go_on_surveying(),
+            Step::Over => {}
         }
     }
 }

@@ -29,6 +29,12 @@ impl Turn<'_> {
                 self.retry_write(problem);
                 false
             }
+            Err(WriteError::Moved(how)) => {
+                self.state.flight.trouble = None;
+                self.state.flight.write_at = Some(self.at + RETRY);
+                self.wait_for(how);
+                false
+            }
             Err(WriteError::Refused(reason)) => {
                 self.end(Ending::Refused, reason);
                 false

@@ -3,7 +3,7 @@
 use super::world::{Pending, World};
 use crate::domain::Name;
 use crate::domain::pod::Pod;
-use crate::maintenance::effect::{Answer, Effect, Eviction, Fresh, LockError, WriteError};
+use crate::maintenance::effect::{Answer, Effect, Eviction, Fresh, LockError, SurveyError, WriteError};
 use crate::maintenance::input::Heard;
 use crate::maintenance::pods::{PodRef, Verdict, verdict};
 use crate::maintenance::preflight::{Fate, NodeBefore, Preflight};
@@ -55,7 +55,7 @@ impl World {
         if performed {
             self.perform(index);
         }
-        let is_lost = |one: &&Pending| !matches!(one.effect, Effect::Survey | Effect::Unlock);
+        let is_lost = |one: &&Pending| !matches!(one.effect, Effect::Unlock);
         let Some(effect) = self
             .pending
             .get(index)
@@ -76,7 +76,8 @@ impl World {
             Effect::Uncordon { .. } => Answer::Uncordoned(retry()),
             Effect::Clear { .. } => Answer::Cleared(retry()),
             Effect::RunRebootCommand => Answer::RebootCommand(Ok(255)),
-            Effect::Survey | Effect::Unlock | Effect::Tell(_) => return,
+            Effect::Survey => Answer::Surveyed(Err(SurveyError::Failed(problem()))),
+            Effect::Unlock | Effect::Tell(_) => return,
         };
         self.hear(Heard::Answered(answer));
     }
@@ -121,13 +122,14 @@ impl World {
         })
     }
 
-    fn survey(&self) -> Result<Box<Preflight>, String> {
+    fn survey(&self) -> Result<Box<Preflight>, SurveyError> {
         let fate = |pod: &Pod| match verdict(pod, &self.options, self.at) {
             Verdict::Leaves(loss) => Fate::Leaves(loss),
             Verdict::Stays(why) => Fate::Stays(why),
             Verdict::Refused(why) => Fate::Refused(why),
         };
-        let node = self.node.clone().ok_or("there is no such node")?;
+        let missing = || SurveyError::Refused("there is no such node".to_owned());
+        let node = self.node.clone().ok_or_else(missing)?;
         Ok(Box::new(Preflight {
             node: NodeBefore {
                 uid: node.uid,
@@ -185,7 +187,7 @@ impl World {
             return refused("not ours");
         }
         if node.boot_id != *boot_id {
-            return Err(WriteError::Retry("another boot".to_owned()));
+            return Err(WriteError::Moved("another boot".to_owned()));
         }
         if node.unschedulable && self.cordoned_by != "drainboard" {
             return refused("somebody else cordoned it");

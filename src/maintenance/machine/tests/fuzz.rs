@@ -6,7 +6,7 @@ use super::world::{World, attended, headless};
 use crate::domain::node::ConditionStatus;
 use crate::maintenance::effect::Effect;
 use crate::maintenance::event::{Ending, Happening};
-use crate::maintenance::input::Command;
+use crate::maintenance::input::{Command, Heard};
 use crate::maintenance::options::Options;
 use crate::maintenance::state::Step;
 use proptest::prelude::*;
@@ -21,6 +21,7 @@ enum Act {
     Observe,
     ObserveLate(usize),
     ObserveMixed(usize, usize),
+    Blind,
     // Time.
     Wait(u16),
     Live,
@@ -52,6 +53,7 @@ fn friendly() -> impl Strategy<Value = Act> {
         8 => Just(Act::Observe),
         2 => (0..12_usize).prop_map(Act::ObserveLate),
         2 => (0..12_usize, 0..12_usize).prop_map(|(node, pods)| Act::ObserveMixed(node, pods)),
+        1 => Just(Act::Blind),
         6 => (0..3000_u16).prop_map(Act::Wait),
         6 => Just(Act::Live),
         2 => Just(Act::Reboot),
@@ -72,7 +74,7 @@ fn anything() -> impl Strategy<Value = Act> {
     prop_oneof![
         20 => friendly(),
         2 => (0..9_usize).prop_map(Act::Press),
-        1 => (0..7_usize).prop_map(Act::Foreign),
+        1 => (0..8_usize).prop_map(Act::Foreign),
     ]
 }
 
@@ -106,6 +108,7 @@ fn act(world: &mut World, act: Act) {
             mixed.node = past(world, node).node;
             world.show(mixed);
         }
+        Act::Blind => world.hear(Heard::Blind("the connection was refused".to_owned())),
         Act::Wait(milliseconds) => world.wait(milliseconds.into()),
         Act::Live => world.live(),
         Act::Reboot if world.node.is_some() => world.boot(),
@@ -213,6 +216,7 @@ fn foreign(world: &mut World, index: usize) {
             world.node().maintenance = None;
         }
         5 => world.node = None,
+        6 => world.renewal_fails(),
         _ => world.lease = Some("grace@ws2".to_owned()),
     }
     world.changed();

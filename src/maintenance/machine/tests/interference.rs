@@ -50,6 +50,33 @@ fn somebody_takes_the_maintenance_over() {
 }
 
 #[test]
+fn somebody_takes_the_lease_of_the_pool_over() {
+    for (step, left) in [
+        (Step::Drain, "stays cordoned and half drained"),
+        (Step::Restart, "stays cordoned and drained"),
+        (Step::Network, "stays cordoned and drained"),
+    ] {
+        let mut world = at(step);
+        world.renewal_fails();
+        let (how, reason) = world.ending();
+        assert_eq!(how, Ending::Aborted, "{reason}");
+        assert!(
+            reason.contains("grace@ws2 took the pool's Lease over"),
+            "{reason}"
+        );
+        assert!(reason.contains(left), "{reason}");
+        assert!(world.record_is_there(), "it can be resumed");
+        assert_eq!(world.uncordons(), 0);
+    }
+    // The node is back at work: what is left needs no Lease.
+    let mut world = at(Step::PodsBack);
+    world.renewal_fails();
+    assert!(!world.is_over());
+    world.live_until(World::is_over);
+    assert_eq!(world.ending().0, Ending::Done);
+}
+
+#[test]
 fn somebody_abandons_it_from_elsewhere() {
     let mut world = at(Step::Restart);
     world.node().maintenance = None;

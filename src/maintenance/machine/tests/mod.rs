@@ -1,6 +1,7 @@
 //! The machine in a simulated cluster.
 
 mod abandon;
+mod api_lost;
 mod cluster;
 mod drain;
 mod executor;

@@ -54,7 +54,7 @@ impl Oracle {
                 self.lost = false;
             }
             Heard::Operator(Command::FinishWithoutRestart) => self.knowingly = true,
-            Heard::Answered(_) | Heard::Tick | Heard::Operator(_) => {}
+            Heard::Answered(_) | Heard::Blind(_) | Heard::Tick | Heard::Operator(_) => {}
         }
     }
 

@@ -3,8 +3,9 @@
 use super::executor::json;
 use super::world::World;
 use crate::domain::Timestamp;
-use crate::maintenance::effect::Effect;
+use crate::maintenance::effect::{Answer, Effect};
 use crate::maintenance::event::{Ending, Event, Happening};
+use crate::maintenance::input::Heard;
 use crate::maintenance::record::{Reached, Record};
 use crate::maintenance::state::Step;
 
@@ -71,6 +72,16 @@ impl World {
 
     pub fn record(&self) -> Record {
         Record::parse(self.node.as_ref().unwrap().maintenance.as_deref().unwrap()).unwrap()
+    }
+
+    /// Somebody takes the Lease over, and the renewal of ours meets it.
+    pub fn renewal_fails(&mut self) {
+        self.lease = Some("grace@ws2".to_owned());
+        if self.state.flight.locked {
+            self.hear(Heard::Answered(Answer::LeaseLost {
+                by: "grace@ws2".to_owned(),
+            }));
+        }
     }
 
     /// Somebody writes a record of theirs on the node.

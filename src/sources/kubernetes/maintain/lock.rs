@@ -217,7 +217,7 @@ fn logged<T>(outcome: Result<T, WriteError>) -> Result<Option<T>, WriteError> {
             tracing::warn!(%problem, "the Lease of a pool was not given back");
             Ok(None)
         }
-        Err(retry @ WriteError::Retry(_)) => Err(retry),
+        Err(passes @ (WriteError::Retry(_) | WriteError::Moved(_))) => Err(passes),
     }
 }
 

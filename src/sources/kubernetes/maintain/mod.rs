@@ -139,6 +139,11 @@ impl Executor {
         }
     }
 
+    /// Ends everything but the changes that were asked for: it is over.
+    pub fn rest(&mut self) {
+        self.tasks.abort_all();
+    }
+
     fn write(&self, write: Write) {
         // The writer ends with the executor.
         let _ = self.writes.send(write);
@@ -195,7 +200,7 @@ pub async fn set_cordon(
     };
     let set = node::set_cordon(&desk, &uid, cordoned).await;
     set.map_err(|error| match error {
-        WriteError::Retry(problem) | WriteError::Refused(problem) => problem,
+        WriteError::Retry(problem) | WriteError::Moved(problem) | WriteError::Refused(problem) => problem,
     })
 }
 

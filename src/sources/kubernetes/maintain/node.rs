@@ -87,7 +87,7 @@ pub async fn uncordon(desk: &Desk, record: &Record, boot_id: &str) -> Written {
         let boot_now = &*node.status.node_info.boot_id;
         if boot_now != boot_id {
             // The watch tells it too, and the gates are asked anew.
-            return Err(WriteError::Retry(format!(
+            return Err(WriteError::Moved(format!(
                 "node {} restarted again: its boot id is {} and not {boot_id}, with which it was ready",
                 desk.node,
                 sanitise(boot_now)
@@ -201,7 +201,7 @@ async fn change(desk: &Desk, decide: impl Fn(&SeenNode<'_>) -> Decision) -> Writ
             Err(failure) => Err(write_error(&failure, &writing)),
         };
     }
-    Err(WriteError::Retry(format!(
+    Err(WriteError::Moved(format!(
         "node {} was changed by others each time it was to be patched",
         desk.node
     )))

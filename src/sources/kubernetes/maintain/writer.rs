@@ -43,6 +43,8 @@ pub struct Writer {
     answers: mpsc::UnboundedSender<Answer>,
     /// The Lease that was asked for: even if that was never answered, it may be ours.
     lease: Option<String>,
+    /// Who took it over: no change is made any more but to give up what is ours.
+    lost_to: Option<String>,
     /// When it is renewed; `None` as long as it is not known to be ours.
     renew_at: Option<Instant>,
     /// Pause between two renewals.
@@ -56,6 +58,7 @@ impl Writer {
             desk,
             answers,
             lease: None,
+            lost_to: None,
             renew_at: None,
             renewal,
         }
@@ -80,11 +83,18 @@ impl Writer {
         let desk = self.desk.clone();
         let answer = match write {
             Write::Lock => Answer::Locked(self.lock().await),
-            Write::Cordon(record) => Answer::Cordoned(node::cordon(&desk, &record).await),
-            Write::Save(record) => Answer::Saved(node::save(&desk, &record).await),
-            Write::Uncordon { record, boot_id } => {
-                Answer::Uncordoned(node::uncordon(&desk, &record, &boot_id).await)
-            }
+            Write::Cordon(record) => Answer::Cordoned(match self.still_locked() {
+                Ok(()) => node::cordon(&desk, &record).await,
+                lost => lost,
+            }),
+            Write::Save(record) => Answer::Saved(match self.still_locked() {
+                Ok(()) => node::save(&desk, &record).await,
+                lost => lost,
+            }),
+            Write::Uncordon { record, boot_id } => Answer::Uncordoned(match self.still_locked() {
+                Ok(()) => node::uncordon(&desk, &record, &boot_id).await,
+                lost => lost,
+            }),
             Write::Clear { proven_boot } => Answer::Cleared(self.clear(proven_boot.as_deref()).await),
             Write::Unlock => {
                 self.renew_at = None;
@@ -104,10 +114,18 @@ impl Writer {
         tell(&self.answers, answer);
     }
 
+    fn still_locked(&self) -> Result<(), WriteError> {
+        match &self.lost_to {
+            None => Ok(()),
+            Some(by) => Err(WriteError::Refused(format!("{by} took the pool's Lease over"))),
+        }
+    }
+
     async fn lock(&mut self) -> Result<(), LockError> {
         let lease = lock::free_pool(&self.desk).await?;
         self.lease = Some(lease.clone());
         lock::take(&self.desk, &lease, self.desk.take_over).await?;
+        self.lost_to = None;
         self.renew_at = Some(Instant::now() + self.renewal);
         Ok(())
     }
@@ -127,8 +145,10 @@ impl Writer {
         self.renew_at = None;
         let Some(lease) = &self.lease else { return };
         match lock::take(&self.desk, lease, false).await {
-            Err(problem @ LockError::Held { .. }) => {
-                tracing::warn!(?problem, "somebody took the Lease of the pool over");
+            Err(LockError::Held { by, .. }) => {
+                tracing::warn!(by, "somebody took the Lease of the pool over");
+                self.lost_to = Some(by.clone());
+                tell(&self.answers, Answer::LeaseLost { by });
                 return;
             }
             // It is good for three renewals.

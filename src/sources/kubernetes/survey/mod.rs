@@ -12,7 +12,7 @@ use super::maintain::ask::{asked, words};
 use super::maintain::evict;
 use crate::domain::Name;
 use crate::domain::pod::Pod;
-use crate::maintenance::effect::Eviction;
+use crate::maintenance::effect::{Eviction, SurveyError};
 use crate::maintenance::options::Options;
 use crate::maintenance::pods::{PodRef, Verdict, verdict};
 use crate::maintenance::preflight::survey::{Known, Survey};
@@ -24,6 +24,10 @@ use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
+
+/// Which server it is.
+const VERSION: &str = "/version";
+const VERSION_IN_WORDS: &str = "for /version";
 
 /// Questions that are under way at the same time.
 const AT_ONCE: usize = 8;
@@ -50,15 +54,36 @@ pub struct Intent {
 /// Looks at the cluster and judges what it means for this maintenance.
 ///
 /// # Errors
-/// In words: nodes or pods could not be read. What else could not be read is a note of the preflight.
+/// Nodes or pods could not be read, or the server went away. What else could not be read is a note of the preflight.
 pub async fn survey(
     client: kube::Client,
     request_timeout: Duration,
     intent: &Intent,
-) -> Result<Box<Preflight>, String> {
+) -> Result<Box<Preflight>, SurveyError> {
     let api = ApiServer::new(client, request_timeout, Arc::new(Scope::default()));
-    let survey = gather(&api, intent).await?;
+    let gathered = gather(&api, intent).await;
+    // What a server that went away did not answer says nothing of the cluster: is it still there?
+    if let Err(failure) = api.get(VERSION).await
+        && is_away(&failure)
+    {
+        return Err(SurveyError::Failed(words(
+            &failure,
+            &asked("ask", VERSION_IN_WORDS),
+        )));
+    }
+    let survey = gathered.map_err(SurveyError::Refused)?;
     Ok(Box::new(assess(&survey, &intent.options, Utc::now())))
+}
+
+/// Whether nothing that could have decided over the request was reached.
+const fn is_away(failure: &Failure) -> bool {
+    matches!(
+        failure,
+        Failure::Unreachable(_)
+            | Failure::Truncated
+            | Failure::Timeout(_)
+            | Failure::Status { code: 502..=504, .. }
+    )
 }
 
 async fn gather(api: &ApiServer, intent: &Intent) -> Result<Survey, String> {
@@ -120,9 +145,9 @@ async fn server_version(api: &ApiServer) -> Known<Name> {
     }
     let read =
         |body: Vec<u8>| serde_json::from_slice::<Version>(&body).map_err(|error| Failure::of_json(&error));
-    api.get("/version")
+    api.get(VERSION)
         .await
         .and_then(read)
         .map(|version| version.git_version)
-        .map_err(|failure| words(&failure, &asked("ask", "for /version")))
+        .map_err(|failure| words(&failure, &asked("ask", VERSION_IN_WORDS)))
 }

@@ -2,8 +2,9 @@
 
 use super::{Scene, Seat, run, until};
 use crate::lab::apiserver::{Fault, User};
+use crate::lab::article::WINDOWS_NODE;
 use crate::lab::article::{NODE_1, NODE_2};
-use crate::maintenance::effect::{Answer, Effect, LockError};
+use crate::maintenance::effect::{Answer, Effect, LockError, WriteError};
 use crate::sources::kubernetes::maintain::ask::{JSON, body};
 use crate::sources::kubernetes::maintain::writer::{Write, Writer};
 use http::Method;
@@ -239,6 +240,17 @@ async fn it_is_renewed_while_it_is_held_until_somebody_takes_it_over() {
     let mut bold = scene.operator(seat).await;
     // Renewals in between are conflicts, after which it is tried again.
     while bold.does(Effect::Lock).await != Answer::Locked(Ok(())) {}
+    let by = holder("m-2", "k8s-lab-node-2");
+    assert_eq!(heard.recv().await, Some(Answer::LeaseLost { by }), "it is told");
+    let record = scene.record(WINDOWS_NODE, "m-1").await;
+    writes.send(Write::Cordon(record)).unwrap();
+    let Some(Answer::Cordoned(Err(WriteError::Refused(why)))) = heard.recv().await else {
+        panic!("who lost it changes nothing any more");
+    };
+    assert!(
+        why.contains("m-2") && why.contains("took the pool's Lease over"),
+        "{why}"
+    );
     writes.send(Write::Unlock).unwrap();
     let (done, passed) = tokio::sync::oneshot::channel();
     writes.send(Write::Passed(done)).unwrap();

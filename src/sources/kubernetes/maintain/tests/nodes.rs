@@ -195,7 +195,7 @@ async fn a_node_that_restarted_again_is_not_uncordoned_yet() {
             boot_id: boot_id.into(),
         };
         let answer = operator.does(effect).await;
-        let Answer::Uncordoned(Err(WriteError::Retry(why))) = answer else {
+        let Answer::Uncordoned(Err(WriteError::Moved(why))) = answer else {
             panic!("{answer:?}")
         };
         assert!(why.contains("restarted again: its boot id is 11"), "{why}");
