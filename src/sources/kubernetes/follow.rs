@@ -8,15 +8,15 @@ use super::resource::{Resource, Target};
 use super::wire::WatchLine;
 use crate::domain::object::Change;
 use crate::sources::context::EventSink;
-use futures::FutureExt;
 use kube::api::WatchParams;
 use std::time::Duration;
+use tokio::time::{Instant, timeout_at};
 
 /// How long the server is asked to keep a watch open. A connection that died in silence is noticed at the
 /// latest `SLACK` later.
 const WATCH_SECONDS: u32 = 55;
 const SLACK: Duration = Duration::from_secs(5);
-/// After a batch the next one is collected for as long, so that a busy cluster costs fifty wake-ups a second and
+/// What comes within this time after a batch is the next one, so that a busy cluster costs fifty messages a second and
 /// not one for each change; a lone change is not delayed.
 const LULL: Duration = Duration::from_millis(20);
 /// Most changes in one message.
@@ -57,6 +57,7 @@ impl Follow {
         names: &mut Interner,
     ) -> Result<(), Failure> {
         let patience = Duration::from_secs(u64::from(WATCH_SECONDS)) + SLACK;
+        let mut quiet_until = Instant::now();
         loop {
             let Ok(Some(piece)) = self.answer.piece(patience).await else {
                 return Ok(());
@@ -65,25 +66,26 @@ impl Follow {
             let mut reached = version.clone();
             let mut outcome = self.take::<R>(piece.as_ref(), &mut reached, names, &mut changes);
             let mut ended = false;
+            // The server sends each change in a piece of its own: who slept here would find only the next one.
             while outcome.is_ok() && !ended && changes.len() < BATCH {
-                match self.answer.piece(patience).now_or_never() {
-                    None => break,
-                    Some(Ok(Some(piece))) => {
+                match timeout_at(quiet_until, self.answer.piece(patience)).await {
+                    Err(_) => break,
+                    Ok(Ok(Some(piece))) => {
                         outcome = self.take::<R>(piece.as_ref(), &mut reached, names, &mut changes);
                     }
-                    Some(_) => ended = true,
+                    Ok(_) => ended = true,
                 }
             }
             if !changes.is_empty() {
                 sink.send(R::payload(changes)).await;
             }
+            quiet_until = Instant::now() + LULL;
             // Only what was sent counts: whoever drops this future in between gets it again.
             *version = reached;
             outcome?;
             if ended {
                 return Ok(());
             }
-            tokio::time::sleep(LULL).await;
         }
     }
 
