@@ -22,6 +22,8 @@ pub struct Maintenance {
     child: Child,
     lines: Receiver<String>,
     pub heard: Vec<Value>,
+    /// How many of them were waited for.
+    read: usize,
 }
 
 impl Maintenance {
@@ -62,11 +64,16 @@ impl Maintenance {
             child,
             lines,
             heard: Vec::new(),
+            read: 0,
         }
     }
 
     /// Waits for an event that `is` the one, and answers it.
     pub fn until(&mut self, what: &str, is: impl Fn(&Value) -> bool) -> Value {
+        if let Some(event) = self.heard[self.read..].iter().position(&is) {
+            self.read += event + 1;
+            return self.heard[self.read - 1].clone();
+        }
         let begun = Instant::now();
         loop {
             match self.lines.recv_timeout(PATIENCE) {
@@ -74,6 +81,7 @@ impl Maintenance {
                     let event: Value = serde_json::from_str(&line).expect("a JSON line");
                     self.heard.push(event.clone());
                     if is(&event) {
+                        self.read = self.heard.len();
                         return event;
                     }
                 }
@@ -91,6 +99,17 @@ impl Maintenance {
 
     pub fn until_named(&mut self, name: &str) -> Value {
         self.until(name, |event| event["event"] == name)
+    }
+
+    /// Waits until the API server was told to be lost and back so many times. What else is told meanwhile stays to be
+    /// waited for.
+    pub fn until_back_after_outages(&mut self, times: usize) {
+        let read = self.read;
+        while self.events("api_regained").len() < times {
+            self.read = self.heard.len();
+            self.until_named("api_regained");
+        }
+        self.read = read;
     }
 
     /// Waits for its end.

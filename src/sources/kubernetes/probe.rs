@@ -13,6 +13,8 @@ use tokio::sync::watch::{Receiver, Sender};
 
 /// Pause between two questions.
 const INTERVAL: Duration = Duration::from_secs(5);
+/// The same while there is no answer: whoever waits for the server wants to go on as soon as it is back.
+const WHILE_AWAY: Duration = Duration::from_secs(1);
 
 /// `GET /version`, which every authenticated user may ask.
 #[derive(Debug, Default, Deserialize)]
@@ -64,7 +66,7 @@ pub async fn run(api: ApiServer, sink: EventSink, mut refresh: Receiver<u64>, nu
         };
         sink.send(Payload::State(state)).await;
         tokio::select! {
-            () = tokio::time::sleep(INTERVAL) => {}
+            () = tokio::time::sleep(if failing { WHILE_AWAY } else { INTERVAL }) => {}
             Ok(()) = refresh.changed() => nudge.send_modify(|count| *count += 1),
         }
     }
