@@ -41,10 +41,7 @@ async fn spec(client: &Client, patch: Patch<Value>) {
 fn ends_cordoned(mut maintenance: Maintenance, from: usize) {
     let failed = maintenance.until_named("failed");
     let reason = failed["reason"].as_str().unwrap_or_default();
-    assert!(
-        reason.contains("was cordoned by colleague"),
-        "{failed}"
-    );
+    assert!(reason.contains("was cordoned by colleague"), "{failed}");
     assert_eq!(maintenance.events("network_ready").len(), 1);
     maintenance.ends_with(12);
     let requests = requests_of_the_admin(from);
