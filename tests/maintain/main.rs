@@ -15,3 +15,4 @@ mod before;
 mod crash;
 mod kills;
 mod session;
+mod take_over;

@@ -19,12 +19,15 @@ pub struct Scene {
 
 impl Scene {
     pub async fn at_speed(speed: f64) -> Self {
-        let lab = Lab::start(LabOptions {
+        Self::with(LabOptions {
             speed,
             ..LabOptions::default()
         })
         .await
-        .unwrap();
+    }
+
+    pub async fn with(options: LabOptions) -> Self {
+        let lab = Lab::start(options).await.unwrap();
         let operator = Operator::new();
         operator.file("config", lab.kubeconfig());
         let kubeconfig = Kubeconfig::from_yaml(lab.kubeconfig()).unwrap();
