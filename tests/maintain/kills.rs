@@ -45,8 +45,10 @@ async fn killed_at_any_instant_and_resumed() {
     let reboot = Scene::reboot_command("update");
     // How long it takes when nobody kills it.
     let began = std::time::Instant::now();
-    let status = drainboard(&scene, &[&reboot]).wait().unwrap();
-    assert!(status.success(), "{status}");
+    let ended = scene
+        .maintain(&[NODE, "--yes", "--delete-emptydir-data", "-o", "json", &reboot])
+        .await;
+    assert_eq!(ended.code, 0, "{}\n{}", ended.out, ended.err);
     let longest = began.elapsed();
     let mut boots: u32 = scene.boot_id().await.parse().unwrap();
     for index in 1..=kills.unwrap_or(20) {
