@@ -9,6 +9,11 @@
 
 mod bad_input;
 mod figures;
+mod image;
 mod lab_verbs;
+mod lint;
 mod operator;
+mod part;
+mod registry;
+mod rules;
 mod usage;
