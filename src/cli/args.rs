@@ -14,8 +14,8 @@ use std::time::Duration;
 #[command(
     version,
     about,
-    after_help = "Exit codes: 0 fine, 1 warnings, 2 critical findings, 3 the source that was asked for could \
-                  not be read, 64 wrong usage; of maintain: 10 blocked, 11 timed out, 12 refused, \
+    after_help = "Exit codes: 0 fine, 1 warnings (lint: errors), 2 critical findings, 3 the source that was asked for \
+                  could not be read, 64 wrong usage; of maintain: 10 blocked, 11 timed out, 12 refused, \
                   13 aborted, 14 restarted but not updated.\nWithout a command the screens open."
 )]
 pub struct CommandLine {

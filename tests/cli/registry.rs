@@ -120,7 +120,7 @@ impl Registry {
         self.manifest(image, MANIFEST, &manifest).await
     }
 
-    /// Pushes an image with an index, as BuildKit does: an attestation for each variant.
+    /// Pushes an image with an index, as `BuildKit` does: an attestation for each variant.
     pub async fn push_index(&self, name: &str, variants: &[Pushed]) {
         let image = self.reference(name);
         self.client

@@ -23,6 +23,7 @@ mod parts;
 mod read_only;
 mod the_contract;
 mod the_figures;
+mod the_lint;
 mod the_lists;
 mod the_parts_answer;
 mod workflow;

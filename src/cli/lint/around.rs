@@ -10,9 +10,9 @@ use std::collections::BTreeMap;
 #[derive(Debug, Default)]
 pub struct Around {
     runtime_classes: BTreeMap<Name, Scheduling>,
-    /// Of StorageClasses.
+    /// Provisioner of each `StorageClass`.
     provisioners: BTreeMap<Name, Name>,
-    /// Of PersistentVolumes.
+    /// Who mounts each `PersistentVolume`.
     volumes: BTreeMap<Name, Mounter>,
     /// Claims by namespace and name.
     claims: BTreeMap<(Option<Name>, Name), Claim>,

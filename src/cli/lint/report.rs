@@ -65,7 +65,7 @@ impl From<&Unreadable> for Problem {
 }
 
 impl Report {
-    /// Checks files, given as name and text. What one of them says about RuntimeClasses and claims counts for all.
+    /// Checks files, given as name and text. A RuntimeClass or a claim in one of them counts for all.
     pub fn add(&mut self, files: Vec<(String, String)>) {
         let mut parsed = Vec::new();
         let mut around = Around::default();

@@ -198,6 +198,7 @@ impl<'de> Visitor<'de> for Reader {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fmt::Write as _;
 
     #[test]
     fn each_field_and_item_knows_its_line() {
@@ -258,7 +259,7 @@ mod tests {
         for level in 1..9 {
             let below = format!("*a{}", level - 1);
             let list = vec![below; 10].join(", ");
-            text.push_str(&format!("a{level}: &a{level} [{list}]\n"));
+            let _ = writeln!(text, "a{level}: &a{level} [{list}]");
         }
         assert!(documents(&text).is_err());
     }

@@ -97,9 +97,8 @@ fn fault(words: &[Name], base: Option<Base>) -> Option<Fault> {
     if base != Some(Base::NanoServer) {
         return None;
     }
-    let inner = (program == "cmd")
-        .then(|| &words[1..])
-        .unwrap_or_default()
+    let behind_cmd = if program == "cmd" { &words[1..] } else { &[] };
+    let inner = behind_cmd
         .iter()
         .flat_map(|word| word.split(|c: char| c.is_whitespace() || "&|()\"".contains(c)));
     std::iter::once(&**first)

@@ -129,8 +129,8 @@ fn taint_not_tolerated(template: &PodTemplate) -> Option<Remark> {
                  gets no pods at all.",
             )
             .remedy(
-                "use a RuntimeClass that brings the toleration, or add one with the key, value and effect of the nodes' taint \
-                 (drainboard shows it on the node page)",
+                "use a RuntimeClass that brings the toleration, or add one with the key, value and effect of the nodes' taint: \
+                 kubectl describe node NODE shows it",
             ),
     )
 }

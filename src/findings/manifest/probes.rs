@@ -89,7 +89,7 @@ fn no_startup_probe(template: &PodTemplate, container: &Container) -> Option<Rem
         container,
         (severity, "no-startup-probe"),
         container.place().field("startupProbe"),
-        &format!("no startupProbe, and its livenessProbe restarts it after {patience} s"),
+        &format!("no startupProbe, and its livenessProbe restarts it within {patience} s"),
     )
     .seen(format!(
         "livenessProbe: {} s + {} × {} s",

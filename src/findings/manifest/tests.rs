@@ -413,7 +413,7 @@ fn a_slow_image_without_startup_probe_is_a_warning_and_an_unknown_one_a_note() {
     let place = "containers[0].startupProbe";
     let remark = only(&template, "no-startup-probe", Severity::Info, place);
     assert!(
-        remark.finding.title.contains("after 30 s"),
+        remark.finding.title.contains("within 30 s"),
         "{}",
         remark.finding.title
     );

@@ -8,6 +8,15 @@ use crate::findings::Severity;
 /// CSI driver for NFS; it has no Windows plugin.
 const NFS_DRIVER: &str = "nfs.csi.k8s.io";
 
+/// Why a volume of that driver is not mounted.
+const NO_PLUGIN: &str = "csi-driver-nfs has no Windows plugin. The scheduler places the pod all the same, and it stays in \
+     ContainerCreating: driver name nfs.csi.k8s.io not found in the list of registered CSI drivers (or, without the CSIDriver \
+     object, timed out waiting for external-attacher).";
+
+/// Why kubelet's own `nfs` is not.
+const NO_CLIENT: &str = "The kubelet on Windows mounts nothing but SMB by itself. The scheduler places the pod all the same, and it \
+     stays in ContainerCreating: only cifs mount is supported now.";
+
 /// The rules.
 pub fn judge(template: &PodTemplate) -> Vec<Remark> {
     let nfs = template
@@ -24,9 +33,9 @@ pub fn judge(template: &PodTemplate) -> Vec<Remark> {
             .claim
             .as_ref()
             .map_or_else(String::new, |claim| format!(" through the claim {claim}"));
-        let kind = match &volume.mounter {
-            Mounter::Csi(driver) => format!("CSI driver {driver}"),
-            Mounter::Nfs | Mounter::Other => "nfs".to_owned(),
+        let (kind, why) = match &volume.mounter {
+            Mounter::Csi(driver) => (format!("CSI driver {driver}"), NO_PLUGIN),
+            Mounter::Nfs | Mounter::Other => ("nfs".to_owned(), NO_CLIENT),
         };
         Remark::about(
             template,
@@ -35,11 +44,7 @@ pub fn judge(template: &PodTemplate) -> Vec<Remark> {
             format!("volume {}: NFS in a Windows pod", volume.name),
         )
         .seen(format!("volume {}: {kind}{through}", volume.name))
-        .why(
-            "csi-driver-nfs has no Windows plugin, and kubelet's own nfs needs a Linux mount. The scheduler places the pod all \
-             the same, and it stays in ContainerCreating: driver name nfs.csi.k8s.io not found in the list of registered \
-             CSI drivers (or, without the CSIDriver object, timed out waiting for external-attacher).",
-        )
+        .why(why)
         .remedy("put data that both systems need on an SMB share: a StorageClass of smb.csi.k8s.io")
     })
     .collect()

@@ -15,7 +15,7 @@ pub fn problem(reference: &Reference, error: &OciDistributionError) -> Problem {
         E::UnauthorizedError { .. } | E::AuthenticationFailure(_) => {
             told(reference, &format!("{registry} wants other credentials"), &login)
         }
-        E::ImageManifestNotFoundError(_) => not_found(reference),
+        E::ImageManifestNotFoundError(_) | E::ServerError { code: 404, .. } => not_found(reference),
         E::RegistryError { envelope, .. } => {
             let code = envelope.errors.first().map(|error| &error.code);
             match code {
@@ -35,7 +35,6 @@ pub fn problem(reference: &Reference, error: &OciDistributionError) -> Problem {
                 _ => told(reference, &clean(&envelope.to_string()), ""),
             }
         }
-        E::ServerError { code: 404, .. } => not_found(reference),
         E::ServerError { code, message, .. } => told(
             reference,
             &format!("{registry} answers with status {code}: {}", clean(message)),
