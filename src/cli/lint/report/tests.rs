@@ -191,12 +191,9 @@ fn hostile_names_steer_no_terminal() {
 #[test]
 fn sarif_follows_the_schema_of_the_standard() {
     let schema = include_str!("../../../../tests/data/sarif/sarif-schema-2.1.0.json");
-    let mut schema: serde_json::Value = serde_json::from_str(schema).unwrap();
-    // Its regular expression for a language has a bracket too many for Rust; nothing here has a language.
-    schema["definitions"]["run"]["properties"]["language"]
-        .as_object_mut()
-        .unwrap()
-        .remove("pattern");
+    // Its regular expression for a language has a bracket that Rust takes for a mistake.
+    let schema = schema.replace("{2}]?$", "{2}$");
+    let schema = serde_json::from_str(&schema).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     for files in [
         &[("folder\\my file:1.yaml", HELLO), ("bad.yaml", "a: [")][..],
