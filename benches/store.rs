@@ -102,6 +102,7 @@ impl Interned {
             kubelet_version: self.version.clone(),
             kernel_version: self.kernels[usize::from(!windows)].clone(),
             os_image: self.nothing.clone(),
+            architecture: "amd64".into(),
             container_runtime: self.nothing.clone(),
             boot_id: self.nothing.clone(),
             windows_build_label: None,

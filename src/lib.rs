@@ -6,6 +6,7 @@
 
 pub mod cli;
 pub mod domain;
+pub mod findings;
 pub mod lab;
 pub mod maintenance;
 pub mod runner;

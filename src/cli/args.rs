@@ -14,8 +14,8 @@ use std::time::Duration;
 #[command(
     version,
     about,
-    after_help = "Exit codes: 0 fine, 1 warnings, 2 critical findings, 3 the source that was asked for could \
-                  not be read, 64 wrong usage; of maintain: 10 blocked, 11 timed out, 12 refused, \
+    after_help = "Exit codes: 0 fine, 1 warnings (lint: errors), 2 critical findings, 3 the source that was asked for \
+                  could not be read, 64 wrong usage; of maintain: 10 blocked, 11 timed out, 12 refused, \
                   13 aborted, 14 restarted but not updated.\nWithout a command the screens open."
 )]
 pub struct CommandLine {
@@ -99,6 +99,12 @@ pub enum Command {
     Pods(PrintArgs),
     /// Ask every source, and say what was found, what is missing and how to get it
     Check,
+    /// Check manifests for what fails on Windows nodes
+    Lint(LintArgs),
+    /// Print alert rules for Prometheus
+    Rules(RulesArgs),
+    /// Show the variants of an image, and which nodes take which
+    Image(ImageArgs),
     /// Take nodes through drain, update, restart, proof of the restart, network check and uncordon
     Maintain(Box<MaintainArgs>),
     /// Open the screens on a simulated cluster; needs no cluster and no network
@@ -124,6 +130,68 @@ pub enum OutputFormat {
     Table,
     /// A table with more columns
     Wide,
+    /// JSON, stable
+    Json,
+}
+
+/// What `lint` checks.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct LintArgs {
+    /// Files of YAML or JSON with any number of objects; - is standard input
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// Format
+    #[arg(long, short, value_enum, default_value_t)]
+    pub output: LintFormat,
+}
+
+/// The formats of `lint`.
+#[derive(ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LintFormat {
+    /// For people: what, where, why, and what to do
+    #[default]
+    Text,
+    /// JSON, stable
+    Json,
+    /// SARIF 2.1.0, for code hosts and editors
+    Sarif,
+}
+
+/// What `rules` prints.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct RulesArgs {
+    /// Format
+    #[arg(long, short, value_enum, default_value_t)]
+    pub output: RulesFormat,
+}
+
+/// The formats of `rules`.
+#[derive(ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RulesFormat {
+    /// An object for the Prometheus operator
+    #[default]
+    PrometheusRule,
+    /// A file for `rule_files` of Prometheus
+    Plain,
+}
+
+/// What `image` shows.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct ImageArgs {
+    /// The image, as in a pod spec: [REGISTRY/]REPOSITORY[:TAG][@DIGEST]
+    #[arg(value_name = "IMAGE")]
+    pub image: String,
+    /// Format
+    #[arg(long, short, value_enum, default_value_t)]
+    pub output: ImageFormat,
+}
+
+/// The formats of `image`.
+#[derive(ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ImageFormat {
+    /// A table
+    #[default]
+    Table,
     /// JSON, stable
     Json,
 }

@@ -95,7 +95,23 @@ pub async fn everything(options: SourcesOptions, wanted: Wanted) -> Result<Colle
 pub async fn about(watched: Watched, options: SourcesOptions, demand: Demand) -> Result<Collected, CliError> {
     let wanted = Wanted { demand, detail: None };
     let seconds = options.request_timeout.as_secs_f32();
-    let mut collected = collect_until(options, wanted, |store| unreadable(store, watched).is_some()).await?;
+    let collected = collect_until(options, wanted, |store| unreadable(store, watched).is_some()).await?;
+    complete(collected, watched, seconds)
+}
+
+/// Reads the list of `watched` and waits for no other source.
+///
+/// # Errors
+/// As [`about`].
+pub async fn list(watched: Watched, options: SourcesOptions) -> Result<Collected, CliError> {
+    let seconds = options.request_timeout.as_secs_f32();
+    let enough = |store: &Store| is_live(store, watched) || unreadable(store, watched).is_some();
+    let collected = collect_until(options, Wanted::default(), enough).await?;
+    complete(collected, watched, seconds)
+}
+
+/// What was collected, if the list of `watched` is complete.
+fn complete(mut collected: Collected, watched: Watched, seconds: f32) -> Result<Collected, CliError> {
     match unreadable(&collected.store, watched) {
         Some(problem) => Err(problem.into()),
         None if is_live(&collected.store, watched) => {

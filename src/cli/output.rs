@@ -55,37 +55,35 @@ pub fn print_table(store: &mut Store, kind: TableKind, wide: bool, now: Timestam
 
 /// A table as text: heads and rows, columns as wide as their content, no blanks at the line ends.
 pub fn table_text(table: &TableWindow) -> String {
-    let rows: Vec<Vec<String>> = table
-        .rows
-        .iter()
-        .map(|row| {
-            let cells = row.cells.iter();
-            cells
-                .map(|spans| spans.iter().map(|span| span.text.as_str()).collect())
-                .collect()
-        })
-        .collect();
-    let heads = table
-        .columns
-        .iter()
-        .map(|column| column.title.to_owned())
-        .collect();
-    let lines: Vec<Vec<String>> = std::iter::once(heads).chain(rows).collect();
-    let widths: Vec<usize> = (0..table.columns.len())
+    let heads = table.columns.iter().map(|column| column.title.to_owned());
+    let rows = table.rows.iter().map(|row| {
+        let cells = row.cells.iter();
+        cells
+            .map(|spans| spans.iter().map(|span| span.text.as_str()).collect())
+            .collect()
+    });
+    let lines: Vec<Vec<String>> = std::iter::once(heads.collect()).chain(rows).collect();
+    let aligns: Vec<Align> = table.columns.iter().map(|column| column.align).collect();
+    aligned(&lines, &aligns)
+}
+
+/// Lines of cells as text, one of `aligns` for each column.
+pub fn aligned(lines: &[Vec<String>], aligns: &[Align]) -> String {
+    let widths: Vec<usize> = (0..aligns.len())
         .map(|column| {
             let cells = lines.iter().filter_map(|line| line.get(column));
             cells.map(|cell| cell.width()).max().unwrap_or(0)
         })
         .collect();
     let mut text = String::new();
-    for line in &lines {
+    for line in lines {
         let mut laid_out = String::new();
-        for ((cell, width), column) in line.iter().zip(&widths).zip(&table.columns) {
+        for ((cell, width), align) in line.iter().zip(&widths).zip(aligns) {
             if !laid_out.is_empty() {
                 laid_out.push_str(&" ".repeat(GAP));
             }
             let blanks = " ".repeat(width - cell.width());
-            match column.align {
+            match align {
                 Align::Left => laid_out.extend([cell.as_str(), &blanks]),
                 Align::Right => laid_out.extend([blanks.as_str(), cell]),
             }

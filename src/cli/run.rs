@@ -3,7 +3,7 @@
 use super::args::{Command, CommandLine};
 use super::exit::{CliError, Outcome};
 use super::maintain::args::reboot_words;
-use super::{check, demo, lab, maintain, nodes, pods, screens, snapshot};
+use super::{check, demo, image, lab, lint, maintain, nodes, pods, rules, screens, snapshot};
 use crate::maintenance::options::Options;
 use crate::sources::SourcesOptions;
 use crate::tui::TuiOptions;
@@ -45,6 +45,9 @@ pub async fn run(line: CommandLine) -> Result<Outcome, CliError> {
         (Some(Command::Maintain(args)), _) => {
             Box::pin(maintain::run(&args, options, line.cluster.read_only)).await
         }
+        (Some(Command::Lint(args)), _) => lint::run(&args),
+        (Some(Command::Rules(args)), _) => rules::run(args.output),
+        (Some(Command::Image(args)), _) => image::run(&args, options).await,
         (Some(Command::Check), _) => check::run(options).await,
         (Some(Command::Demo(args)), _) if args.serve => demo::serve_alone(&args, &options).await,
         (Some(Command::Demo(args)), size) => {

@@ -25,6 +25,8 @@ pub struct Node {
     pub kernel_version: Name,
     /// `status.nodeInfo.osImage`.
     pub os_image: Name,
+    /// `status.nodeInfo.architecture`: `amd64`, `arm64`, …
+    pub architecture: Name,
     /// `status.nodeInfo.containerRuntimeVersion`.
     pub container_runtime: Name,
     /// `status.nodeInfo.bootID`, an opaque string (a counter on Windows, a UUID on Linux); may be empty.

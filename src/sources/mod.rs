@@ -10,6 +10,7 @@ pub mod kubernetes;
 pub mod metrics_api;
 pub mod pace;
 pub mod prometheus;
+pub mod registry;
 mod supervisor;
 pub mod transport;
 pub mod unix_time;

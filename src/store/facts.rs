@@ -70,6 +70,8 @@ pub struct NodeFacts {
     pub created_at: Option<Timestamp>,
     /// Roles.
     pub roles: Box<[Name]>,
+    /// Architecture: `amd64`, `arm64`, …
+    pub architecture: Name,
     /// Container runtime.
     pub container_runtime: Name,
 }
@@ -193,6 +195,7 @@ impl Joins<'_> {
             internal_ip: node.internal_ips.first().copied(),
             created_at: node.created_at,
             roles: node.roles.clone(),
+            architecture: node.architecture.clone(),
             container_runtime: node.container_runtime.clone(),
         }
     }

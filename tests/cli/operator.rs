@@ -48,6 +48,11 @@ impl Operator {
 
     /// The same, with as many words as needed.
     pub async fn drainboard_with(&self, words: &[&str]) -> Ended {
+        self.drainboard_given(words, "").await
+    }
+
+    /// The same, with something to read on standard input.
+    pub async fn drainboard_given(&self, words: &[&str], input: &str) -> Ended {
         let mut command = Command::cargo_bin("drainboard").unwrap();
         command
             .args(words)
@@ -56,6 +61,7 @@ impl Operator {
             .env("HOME", self.home.path())
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("LANG", "C.UTF-8")
+            .write_stdin(input)
             .timeout(std::time::Duration::from_mins(2));
         let output: Output = tokio::task::spawn_blocking(move || command.output().unwrap())
             .await

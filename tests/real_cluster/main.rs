@@ -27,6 +27,7 @@ mod outages;
 mod read_only;
 mod the_contract;
 mod the_figures;
+mod the_lint;
 mod the_lists;
 mod the_parts_answer;
 mod workflow;

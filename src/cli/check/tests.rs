@@ -27,6 +27,7 @@ fn windows_node() -> Node {
         kubelet_version: "v1.37.2".into(),
         kernel_version: "10.0.26100.33438".into(),
         os_image: "Windows Server 2025 Datacenter".into(),
+        architecture: "amd64".into(),
         container_runtime: "containerd://2.2.2".into(),
         boot_id: "11".into(),
         windows_build_label: None,

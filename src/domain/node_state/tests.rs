@@ -15,6 +15,7 @@ fn win_1() -> Node {
         kubelet_version: "v1.37.2".into(),
         kernel_version: "10.0.26100.33438".into(),
         os_image: "Windows Server 2025 Datacenter".into(),
+        architecture: "amd64".into(),
         container_runtime: "containerd://2.1.4".into(),
         boot_id: "11".into(),
         windows_build_label: Some("10.0.26100".into()),

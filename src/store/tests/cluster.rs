@@ -41,6 +41,7 @@ pub fn node(name: &str, os: Os, last_byte: u8) -> Node {
         kubelet_version: "v1.37.2".into(),
         kernel_version: if windows { "10.0.26100.33438" } else { "6.12.48" }.into(),
         os_image: "".into(),
+        architecture: "amd64".into(),
         container_runtime: "containerd://2.2.2".into(),
         boot_id: if windows {
             "11"

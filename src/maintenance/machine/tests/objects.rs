@@ -19,6 +19,7 @@ pub fn node(boot_id: &str, kernel_version: &str) -> Node {
         kubelet_version: "v1.37.2".into(),
         kernel_version: kernel_version.into(),
         os_image: "Windows Server 2025 Datacenter".into(),
+        architecture: "amd64".into(),
         container_runtime: "containerd://2.1.4".into(),
         boot_id: boot_id.into(),
         windows_build_label: Some("10.0.26100".into()),

@@ -70,6 +70,7 @@ fn place(name: &str, os: Os) -> Place {
             kubelet_version: "v1.37.2".into(),
             kernel_version: if windows { "10.0.26100.33438" } else { "6.12.48" }.into(),
             os_image: "".into(),
+            architecture: "amd64".into(),
             container_runtime: "".into(),
             boot_id: "11".into(),
             windows_build_label: windows.then(|| BUILD.into()),

@@ -99,6 +99,8 @@ pub struct Info<'a> {
     /// Boot id.
     #[serde(rename = "bootID", borrow)]
     pub boot_id: Text<'a>,
+    /// Architecture of the CPU.
+    pub architecture: Text<'a>,
     /// Kernel version.
     pub kernel_version: Text<'a>,
     /// Name of the operating system.
@@ -162,6 +164,7 @@ impl Node<'_> {
             kubelet_version: names.get(&info.kubelet_version),
             kernel_version: names.get(&info.kernel_version),
             os_image: names.get(&info.os_image),
+            architecture: names.get(&info.architecture),
             container_runtime: names.get(&info.container_runtime_version),
             boot_id: info.boot_id.to_name(),
             windows_build_label: meta

@@ -202,7 +202,7 @@ fn windows_node() -> Value {
                 {"type": "MemoryPressure", "status": "perhaps"}],
             "nodeInfo": {"bootID": "11", "kernelVersion": "10.0.26100.33438", "osImage": "Windows Server 2025 Datacenter",
                 "containerRuntimeVersion": "containerd://2.1.4", "kubeletVersion": "v1.37.2",
-                "operatingSystem": "windows", "machineID": "K8S-LAB-WIN-1"},
+                "operatingSystem": "windows", "architecture": "amd64", "machineID": "K8S-LAB-WIN-1"},
             "images": [{"names": ["a", "b"], "sizeBytes": 1}],
         },
     })
@@ -220,6 +220,7 @@ fn a_windows_node_keeps_what_the_screens_need() {
         row.roles.iter().map(|role| &**role).collect::<Vec<_>>(),
         ["worker"]
     );
+    assert_eq!(&*row.architecture, "amd64");
     assert_eq!(row.internal_ips.len(), 2);
     assert_eq!(
         (row.capacity.cpu_millicores, row.allocatable.cpu_millicores),
