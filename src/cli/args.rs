@@ -1,6 +1,7 @@
 //! What may be typed. Flags that choose the cluster stand before or after the command.
 
 use super::exit::CliError;
+use super::loki_args::LokiArgs;
 use super::maintain::args::MaintainArgs;
 use super::prometheus_args::PrometheusArgs;
 use super::values::{FrameSize, speed, theme, wait};
@@ -25,6 +26,9 @@ pub struct CommandLine {
     /// How Prometheus is reached.
     #[command(flatten)]
     pub prometheus: PrometheusArgs,
+    /// How Loki is reached.
+    #[command(flatten)]
+    pub loki: LokiArgs,
     /// How the screens look.
     #[command(flatten)]
     pub screen: ScreenArgs,
@@ -218,7 +222,8 @@ impl CommandLine {
             }
             _ => {}
         }
-        self.prometheus.check()
+        self.prometheus.check()?;
+        self.loki.check()
     }
 }
 

@@ -64,6 +64,7 @@ fn sources_options(line: &CommandLine) -> Result<SourcesOptions, CliError> {
         namespace: line.cluster.namespace.clone(),
         pod_selector: String::new(),
         prometheus: line.prometheus.options()?,
+        loki: line.loki.options()?,
         request_timeout: line.cluster.request_timeout,
         interactive: true,
     })

@@ -5,6 +5,7 @@ pub mod cpu_maximum;
 pub mod cpu_time;
 pub mod exit_code;
 pub mod format;
+pub mod log;
 pub mod measurement;
 pub mod memory;
 pub mod node;

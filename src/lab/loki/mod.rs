@@ -1,0 +1,18 @@
+//! The Loki of the simulated cluster, behind its gateway. It keeps what the node's Alloy ships, and answers
+//! selectors with line filters; there is no `LogQL` engine in it: other stages are refused.
+
+mod api;
+mod database;
+mod logql;
+mod ship;
+mod tail;
+
+pub use api::{gateway, router};
+pub use database::{Database, Labels};
+pub use ship::{Shipper, flood};
+
+/// Port of Loki.
+pub const LOKI_PORT: u16 = 3100;
+
+/// Port of its gateway.
+pub const GATEWAY_PORT: u16 = 8080;
