@@ -207,9 +207,8 @@ fn detected_level(line: &str) -> &'static str {
         Some("warn" | "warning") => "warn",
         Some("info" | "information") => "info",
         Some("debug") => "debug",
-        Some(_) => "unknown",
         None if line.contains("fatal") => "fatal",
         None if line.contains("error") || line.contains("Error") => "error",
-        None => "unknown",
+        _ => "unknown",
     }
 }

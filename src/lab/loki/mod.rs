@@ -7,8 +7,9 @@ mod logql;
 mod ship;
 mod tail;
 
-pub use api::{gateway, router};
-pub use database::{Database, Labels};
+pub use api::{gateway, router, streams};
+pub use database::{Database, Labelled, Labels};
+pub use logql::Query;
 pub use ship::{Shipper, flood};
 
 /// Port of Loki.

@@ -75,7 +75,8 @@ impl Part {
                 Some(format!("{common}{after}"))
             })
             .collect();
-        if next.is_empty() || !common.starts_with(&self.prefix) {
+        let all_the_same = next.is_empty() && common.len() == self.prefix.len();
+        if all_the_same || !common.starts_with(&self.prefix) {
             return Vec::new();
         }
         let mut parts = Vec::new();

@@ -57,8 +57,10 @@ fn rank(service: &Service) -> Option<u8> {
         Some("single-binary") | None => Some(2),
         Some("read") => Some(3),
         Some("querier") => Some(4),
-        Some("write" | "backend" | "canary" | "distributor" | "ingester" | "ruler" | "compactor")
-        | Some("index-gateway" | "query-scheduler" | "pattern-ingester" | "bloom-gateway") => None,
+        Some(
+            "write" | "backend" | "canary" | "distributor" | "ingester" | "ruler" | "compactor"
+            | "index-gateway" | "query-scheduler" | "pattern-ingester" | "bloom-gateway",
+        ) => None,
         Some(part) if part.contains("cache") || part.contains("memberlist") => None,
         Some(_) => Some(5),
     }

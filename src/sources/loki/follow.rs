@@ -3,7 +3,7 @@
 use super::connection::Connection;
 use super::seen::Seen;
 use super::{catalogue, pages, say};
-use crate::domain::log::{LogOrder, LogQuery, LogRange, SECOND_NANOS, UnixNanos};
+use crate::domain::log::{LogEntry, LogOrder, LogQuery, LogRange, SECOND_NANOS, UnixNanos};
 use crate::sources::context::EventSink;
 use crate::sources::event::{FollowMeans, LogsAnswer, LogsId, Problem};
 use crate::sources::transport::failure::{Failure, FailureKind};
@@ -88,7 +88,7 @@ struct Following<'a> {
     sink: &'a EventSink,
     id: LogsId,
     /// What was last said of how it goes.
-    told: Option<(FollowMeans, Option<Problem>)>,
+    told: Option<LogsAnswer>,
 }
 
 impl Following<'_> {
@@ -124,18 +124,18 @@ impl Following<'_> {
         Ok(())
     }
 
-    async fn news(&self, entries: Vec<crate::domain::log::LogEntry>, dropped: u64) {
+    async fn news(&self, entries: Vec<LogEntry>, dropped: u64) {
         if !entries.is_empty() || dropped > 0 {
             say(self.sink, self.id, LogsAnswer::News { entries, dropped }).await;
         }
     }
 
+    /// Says how it goes, where that is new.
     async fn tell(&mut self, means: FollowMeans, trouble: Option<Problem>) {
-        let now = Some((means, trouble));
-        if self.told != now {
-            self.told.clone_from(&now);
-            let (means, trouble) = now.unwrap_or((means, None));
-            say(self.sink, self.id, LogsAnswer::Following { means, trouble }).await;
+        let now = LogsAnswer::Following { means, trouble };
+        if self.told.as_ref() != Some(&now) {
+            self.told = Some(now.clone());
+            say(self.sink, self.id, now).await;
         }
     }
 }

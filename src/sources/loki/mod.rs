@@ -16,7 +16,7 @@ pub mod tail;
 mod tests;
 mod wire;
 
-use crate::domain::log::{LogOrder, LogQuery, LogRange};
+use crate::domain::log::{LogOrder, LogPage, LogQuery, LogRange};
 use crate::sources::context::{EventSink, SourceContext};
 use crate::sources::event::{LogsAnswer, LogsId, LogsQuestion, Payload, Problem};
 use crate::sources::pace::Reporter;
@@ -196,7 +196,7 @@ async fn read(
     range: LogRange,
     order: LogOrder,
     limit: usize,
-) -> Result<crate::domain::log::LogPage, Failure> {
+) -> Result<LogPage, Failure> {
     let logql = catalogue::logql(query, &loki.labels)?;
     pages::page(loki, &logql, range, order, limit).await
 }

@@ -19,10 +19,15 @@ struct Envelope<D> {
 }
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct Data<'a> {
+    result_type: String,
     #[serde(borrow, default)]
     result: Vec<Stream<'a>>,
 }
+
+/// The kind of result that lines are.
+const LINES: &str = "streams";
 
 /// What an answer holds, whatever that is.
 #[derive(Deserialize)]
@@ -98,26 +103,26 @@ impl<'de: 'a, 'a> Deserialize<'de> for Value<'a> {
 /// # Errors
 /// No JSON, cut off, or not the lines of streams.
 pub fn entries(answer: &Answer, labels: &Labels) -> Result<Vec<LogEntry>, Failure> {
-    let envelope: Envelope<Data<'_>> = answer.json().map_err(|failure| no_lines(answer, failure))?;
-    Ok(Reader::new(labels).read(succeeded(envelope)?.result))
+    let read = answer.json::<Envelope<Data<'_>>>().and_then(succeeded);
+    match read {
+        Ok(data) if data.result_type == LINES => Ok(Reader::new(labels).read(data.result)),
+        Ok(Data {
+            result_type: kind, ..
+        }) => Err(numbers(&kind)),
+        // Numbers have another shape.
+        Err(failure) => match answer.json::<Envelope<Kind>>().and_then(succeeded) {
+            Ok(Kind { result_type: kind }) if kind != LINES => Err(numbers(&kind)),
+            _ => Err(failure),
+        },
+    }
 }
 
-/// An answer that cannot be read may be one of numbers.
-fn no_lines(answer: &Answer, failure: Failure) -> Failure {
-    let kind = answer
-        .json::<Envelope<Kind>>()
-        .ok()
-        .and_then(|envelope| envelope.data)
-        .map(|data| data.result_type)
-        .filter(|kind| kind != "streams");
-    match kind {
-        Some(kind) => Failure::new(
-            FailureKind::Garbage,
-            format!("Loki answered with a {kind} instead of lines"),
-            "ask for lines, not for a metric: a query begins with a selector like {namespace=\"default\"}",
-        ),
-        None => failure,
-    }
+fn numbers(kind: &str) -> Failure {
+    Failure::new(
+        FailureKind::Garbage,
+        format!("Loki answered with a {kind} instead of lines"),
+        "ask for lines, not for a metric: a query begins with a selector like {namespace=\"default\"}",
+    )
 }
 
 /// Reads an answer of `labels` or `label/NAME/values`; without any, Loki leaves the list out.
