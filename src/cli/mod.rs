@@ -10,6 +10,7 @@ pub mod exit;
 pub mod json;
 pub mod lab;
 pub mod logging;
+pub mod logs;
 pub mod loki_args;
 pub mod maintain;
 pub mod nodes;

@@ -3,7 +3,7 @@
 use super::args::{Command, CommandLine};
 use super::exit::{CliError, Outcome};
 use super::maintain::args::reboot_words;
-use super::{check, demo, lab, maintain, nodes, pods, screens, snapshot};
+use super::{check, demo, lab, logs, maintain, nodes, pods, screens, snapshot};
 use crate::maintenance::options::Options;
 use crate::sources::SourcesOptions;
 use crate::tui::TuiOptions;
@@ -45,6 +45,7 @@ pub async fn run(line: CommandLine) -> Result<Outcome, CliError> {
         (Some(Command::Maintain(args)), _) => {
             Box::pin(maintain::run(&args, options, line.cluster.read_only)).await
         }
+        (Some(Command::Logs(args)), _) => logs::run(&args, options).await,
         (Some(Command::Check), _) => check::run(options).await,
         (Some(Command::Demo(args)), _) if args.serve => demo::serve_alone(&args, &options).await,
         (Some(Command::Demo(args)), size) => {

@@ -1,5 +1,6 @@
 //! Lines of logs, and what may be asked of whoever keeps them.
 
+use super::reading::Source;
 use super::{Name, Timestamp};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -41,6 +42,8 @@ pub struct LogEntry {
     pub metadata: Arc<LogLabels>,
     /// What a stage of the query read out of the line, for example `| json`.
     pub parsed: Arc<LogLabels>,
+    /// Who told it: Loki, or a kubelet through the Kubernetes API.
+    pub source: Source,
 }
 
 impl LogEntry {

@@ -7,6 +7,7 @@ pub mod context;
 pub mod event;
 pub mod exporter;
 pub mod kubernetes;
+pub mod logs;
 pub mod loki;
 pub mod metrics_api;
 pub mod pace;

@@ -99,7 +99,7 @@ impl Station {
                 Some(Verb::Reboot) => Some(Restart::Proper { updated: false }),
                 Some(Verb::Update) => Some(Restart::Proper { updated: true }),
                 Some(Verb::Crash) => Some(Restart::PowerCut),
-                Some(Verb::SlowDisk | Verb::Stuck) | None => None,
+                Some(Verb::SlowDisk | Verb::Stuck | Verb::Flood) | None => None,
             };
             match self.begin(&request, restart.and(verb)).await {
                 Err(error) => {
@@ -131,6 +131,7 @@ impl Station {
         self.means.world.change(&self.node, |machine| match verb {
             Verb::SlowDisk => machine.armed.slow_disk = true,
             Verb::Stuck => machine.armed.stuck_deletions = true,
+            Verb::Flood => machine.armed.flood = true,
             Verb::Reboot | Verb::Update | Verb::Crash => {}
         });
     }

@@ -10,7 +10,7 @@ mod tail;
 pub use api::{gateway, router, streams};
 pub use database::{Database, Labelled, Labels};
 pub use logql::Query;
-pub use ship::{Shipper, flood};
+pub use ship::Shipper;
 
 /// Port of Loki.
 pub const LOKI_PORT: u16 = 3100;

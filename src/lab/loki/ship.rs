@@ -10,6 +10,7 @@ use crate::lab::machine::Stage;
 use crate::lab::world::{RunningContainer, RunningPod, World};
 use chrono::{TimeDelta, Utc};
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Between two shipments.
@@ -17,6 +18,13 @@ const PERIOD: Duration = Duration::from_millis(500);
 
 /// How far back the logs go when the lab begins.
 const PAST: TimeDelta = TimeDelta::hours(2);
+
+/// Between two outpourings of a flood, and their size: 10 MB a second.
+const FLOOD_PERIOD: Duration = Duration::from_millis(50);
+const FLOOD_BYTES: usize = 500_000;
+
+/// The application whose pod floods.
+const FLOODING: &str = "hello-win";
 
 /// The `DaemonSet` that ships.
 const COLLECTOR: &str = "alloy-windows";
@@ -49,10 +57,61 @@ impl Shipper {
     pub async fn run(mut self) {
         let mut ticks = tokio::time::interval(PERIOD);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut flood = tokio::time::interval(FLOOD_PERIOD);
+        flood.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut flooded = Vec::new();
+        let mut lines = 0;
         loop {
-            ticks.tick().await;
-            self.ship(Utc::now());
+            tokio::select! {
+                _ = ticks.tick() => {
+                    self.ship(Utc::now());
+                    flooded = self.flooded();
+                }
+                _ = flood.tick(), if !flooded.is_empty() => {
+                    for pod in &flooded {
+                        lines = self.flood(pod, lines);
+                    }
+                }
+            }
         }
+    }
+
+    /// The pods whose program has gone mad: one on each node that was asked to play that.
+    fn flooded(&self) -> Vec<Arc<RunningPod>> {
+        let machines = self.world.machines();
+        let mad = machines
+            .iter()
+            .filter(|machine| machine.armed.flood && machine.stage == Stage::Up);
+        mad.filter_map(|machine| {
+            let pods = self.world.pods_on(&machine.name);
+            pods.into_iter().find(|pod| &*pod.app == FLOODING)
+        })
+        .collect()
+    }
+
+    /// What it writes in one period; `number` counts its lines.
+    fn flood(&self, pod: &RunningPod, mut number: u64) -> u64 {
+        let Some(container) = pod.containers.first() else {
+            return number;
+        };
+        let now = Utc::now();
+        let (time, mut at, mut bytes) = (now.to_rfc3339(), nanos(now), 0);
+        let mut lines = Vec::new();
+        while bytes < FLOOD_BYTES {
+            let level = if number.is_multiple_of(1_000) {
+                "ERROR"
+            } else {
+                "INFO"
+            };
+            let line = format!(
+                r#"{{"time":"{time}","level":"{level}","msg":"connection refused, trying again at once","attempt":{number},"url":"http://orders.shop.svc.cluster.local:8080/v1/orders"}}"#
+            );
+            bytes += line.len();
+            lines.push((at, line));
+            (at, number) = (at + 1, number + 1);
+        }
+        self.database.push(&stream_of(pod, container), lines);
+        number
     }
 
     /// Ships what was written until `now`.
@@ -102,63 +161,30 @@ impl Shipper {
         if first >= written {
             return;
         }
-        let file = format!(
-            r"C:\var\log\pods\{}_{}_{}\{}\0.log",
-            pod.namespace, pod.name, pod.uid, container.name
-        );
-        let klog = |app: &str| matches!(app, "csi-smb-node-win" | "kube-proxy-windows");
-        let labels = labels(&[
-            ("app", &pod.app),
-            ("container", &container.name),
-            ("filename", &file),
-            ("namespace", &pod.namespace),
-            ("node", &pod.node),
-            ("pod", &pod.name),
-            ("service_name", &pod.app),
-            ("stream", if klog(&pod.app) { "stderr" } else { "stdout" }),
-        ]);
+        let labels = stream_of(pod, container);
         let lines = (first..written).map(|number| (nanos(log.time_of(number)), log.text_of(number)));
         self.database.push(&labels, lines);
         self.shipped.insert(container.id.clone(), written);
     }
 }
 
-/// Writes about `bytes_per_second` into the log of one container, without end: a program that has gone mad.
-pub async fn flood(database: Database, pod: RunningPod, bytes_per_second: u32) {
-    const TICKS: u32 = 20;
-    let labels = labels(&[
+/// The labels of a container's lines, as the article's Alloy sets them.
+fn stream_of(pod: &RunningPod, container: &RunningContainer) -> Labels {
+    let file = format!(
+        r"C:\var\log\pods\{}_{}_{}\{}\0.log",
+        pod.namespace, pod.name, pod.uid, container.name
+    );
+    let klog = matches!(&*pod.app, "csi-smb-node-win" | "kube-proxy-windows");
+    labels(&[
         ("app", &pod.app),
-        ("container", "flood"),
+        ("container", &container.name),
+        ("filename", &file),
         ("namespace", &pod.namespace),
         ("node", &pod.node),
         ("pod", &pod.name),
         ("service_name", &pod.app),
-        ("stream", "stdout"),
-    ]);
-    let mut ticks = tokio::time::interval(Duration::from_secs(1) / TICKS);
-    let mut number: u64 = 0;
-    loop {
-        ticks.tick().await;
-        let mut left = i64::from(bytes_per_second / TICKS);
-        let mut at = nanos(Utc::now());
-        let mut lines = Vec::new();
-        while left > 0 {
-            let level = if number.is_multiple_of(1000) {
-                "ERROR"
-            } else {
-                "INFO"
-            };
-            let line = format!(
-                r#"{{"time":"{}","level":"{level}","msg":"retry in a loop without a pause","attempt":{number},"error":"connection refused","url":"http://orders.shop.svc.cluster.local:8080/v1/orders"}}"#,
-                Utc::now().to_rfc3339()
-            );
-            left -= i64::try_from(line.len()).unwrap_or(left);
-            lines.push((at, line));
-            at += 1;
-            number += 1;
-        }
-        database.push(&labels, lines);
-    }
+        ("stream", if klog { "stderr" } else { "stdout" }),
+    ])
 }
 
 fn nanos(at: Timestamp) -> i64 {

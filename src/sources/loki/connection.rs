@@ -7,7 +7,6 @@ use super::limits::Limits;
 use super::tail::Tail;
 use super::wire;
 use crate::domain::log::{LogEntry, LogOrder, LogRange};
-use crate::sources::context::SourceContext;
 use crate::sources::transport::HttpTransport;
 use crate::sources::transport::direct::Direct;
 use crate::sources::transport::failure::{Failure, FailureKind};
@@ -15,6 +14,7 @@ use crate::sources::transport::route::{Backend, Route};
 use http::HeaderValue;
 use secrecy::ExposeSecret;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 /// Asks Loki to tell labels of the stream, metadata of the line and parsed labels apart; an old one ignores it.
 const CATEGORIZE: (&str, &str) = ("x-loki-response-encoding-flags", "categorize-labels");
@@ -43,8 +43,7 @@ impl Connection {
     ///
     /// # Errors
     /// Wrong options, none found ([`FailureKind::NotInstalled`]), none answers.
-    pub async fn open(context: &SourceContext, options: &Options) -> Result<Self, Failure> {
-        let timeout = context.request_timeout;
+    pub async fn open(client: &kube::Client, timeout: Duration, options: &Options) -> Result<Self, Failure> {
         if let Some(url) = &options.url {
             let mut credentials = options.credentials.clone();
             if let Some(tenant) = &options.tenant {
@@ -57,13 +56,13 @@ impl Connection {
             let transport = HttpTransport::direct(direct, timeout);
             return Self::probe(transport, Some(tail), options).await;
         }
-        let api = HttpTransport::through(context.client.clone(), Route::Api, timeout);
+        let api = HttpTransport::through(client.clone(), Route::Api, timeout);
         let routes = candidates(&api).await?;
         let others = routes.len().saturating_sub(1);
         let mut second_best = None;
         let mut failure = None;
         for route in routes {
-            let transport = HttpTransport::through(context.client.clone(), route, timeout);
+            let transport = HttpTransport::through(client.clone(), route, timeout);
             match Self::probe(with_headers(transport, options)?, None, options).await {
                 Ok(found) if found.holds_lines => return Ok(Self { others, ..found }),
                 Ok(found) => second_best = second_best.or(Some(found)),

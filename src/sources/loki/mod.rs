@@ -123,7 +123,10 @@ impl Runner {
     async fn look(&mut self) -> Duration {
         let looked = match std::mem::replace(&mut self.loki, Err(not_looked_for())) {
             Ok(mut known) => known.look_again(&self.options).await.map(|()| known),
-            Err(_) => Connection::open(&self.context, &self.options).await,
+            Err(_) => {
+                let context = &self.context;
+                Connection::open(&context.client, context.request_timeout, &self.options).await
+            }
         };
         match looked {
             Ok(found) => {

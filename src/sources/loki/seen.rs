@@ -65,6 +65,7 @@ impl Seen {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::reading::Source;
     use std::sync::Arc;
 
     fn entry(at_ns: UnixNanos, line: &str) -> LogEntry {
@@ -74,6 +75,7 @@ mod tests {
             stream: Arc::default(),
             metadata: Arc::default(),
             parsed: Arc::default(),
+            source: Source::Loki,
         }
     }
 

@@ -3,6 +3,7 @@
 use super::labels::Labels;
 use crate::domain::Name;
 use crate::domain::log::{LogEntry, LogLabels, LogStream, UnixNanos};
+use crate::domain::reading::Source;
 use crate::sources::transport::Answer;
 use crate::sources::transport::failure::{Failure, FailureKind};
 use serde::Deserialize;
@@ -203,6 +204,7 @@ impl<'l> Reader<'l> {
                     stream: from,
                     metadata,
                     parsed: self.shared(&value.more.parsed),
+                    source: Source::Loki,
                 });
             }
         }

@@ -12,6 +12,7 @@ use http_body_util::BodyExt;
 use kube::client::Body;
 use route::Route;
 use serde::de::Deserialize;
+use std::borrow::Cow;
 use std::future::Future;
 use std::time::Duration;
 
@@ -253,6 +254,11 @@ impl Answer {
             format!("{} was cut off after {} bytes", self.what, self.body.len()),
             "check proxies and load balancers in between for size and time limits; it is tried again by itself",
         )
+    }
+
+    /// The body as text, with replacement characters for what is none: logs may hold anything.
+    pub fn lossy_text(&self) -> Cow<'_, str> {
+        String::from_utf8_lossy(&self.body)
     }
 
     /// The body as text.

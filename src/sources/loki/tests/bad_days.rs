@@ -30,7 +30,9 @@ async fn answering(reply: Reply) -> (Fake, String, impl Drop) {
 async fn asked(reply: Reply, limit: usize) -> Result<LogPage, (FailureKind, Problem)> {
     let bench = bench().await;
     let (_loki, url, _server) = answering(reply).await;
-    let loki = Connection::open(&bench.context, &at(&url)).await.unwrap();
+    let loki = Connection::open(&bench.context.client, bench.context.request_timeout, &at(&url))
+        .await
+        .unwrap();
     page(&loki, "{pod=\"a\"}", RANGE, LogOrder::NewestFirst, limit)
         .await
         .map_err(|failure| (failure.kind, failure.problem))
@@ -161,7 +163,9 @@ async fn raw(hangs_up: bool) -> String {
 }
 
 async fn failure_of(bench: &Bench, url: &str) -> (FailureKind, Problem) {
-    let loki = Connection::open(&bench.context, &at(url)).await.unwrap();
+    let loki = Connection::open(&bench.context.client, bench.context.request_timeout, &at(url))
+        .await
+        .unwrap();
     let failure = page(&loki, "{pod=\"a\"}", RANGE, LogOrder::NewestFirst, 10)
         .await
         .unwrap_err();

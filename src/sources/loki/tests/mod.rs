@@ -76,7 +76,9 @@ fn stream(pod: &str) -> loki::Labels {
 }
 
 async fn connected(bench: &Bench, url: &str) -> Connection {
-    Connection::open(&bench.context, &at(url)).await.unwrap()
+    Connection::open(&bench.context.client, bench.context.request_timeout, &at(url))
+        .await
+        .unwrap()
 }
 
 /// Starts the source; it ends with the bench. Questions go where the answer says.

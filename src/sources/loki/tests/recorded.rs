@@ -63,7 +63,9 @@ async fn answering(recorded: &Recorded) -> (Connection, Bench, impl Drop) {
         url: Some(url),
         ..Options::default()
     };
-    let connection = Connection::open(&bench.context, &options).await.unwrap();
+    let connection = Connection::open(&bench.context.client, bench.context.request_timeout, &options)
+        .await
+        .unwrap();
     assert_eq!(*connection.labels, article_labels());
     (connection, bench, server)
 }
@@ -257,10 +259,13 @@ async fn a_loki_that_is_not_ready_or_wants_a_tenant_says_what_to_do() {
             url: Some(url),
             ..Options::default()
         };
-        let refused = Connection::open(&bench.context, &options).await.err().unwrap();
+        let refused = Connection::open(&bench.context.client, bench.context.request_timeout, &options)
+            .await
+            .err()
+            .unwrap();
         options.tenant = Some("team-a".into());
         assert!(
-            !Connection::open(&bench.context, &options)
+            !Connection::open(&bench.context.client, bench.context.request_timeout, &options)
                 .await
                 .unwrap()
                 .holds_lines
