@@ -11,6 +11,7 @@ use crate::sources::SourcesOptions;
 use crate::sources::event::Problem;
 use crate::sources::kubernetes::config::{self, Choice};
 use crate::sources::logs::{Logs, Wanted, read};
+use crate::sources::transport::failure::FailureKind;
 use chrono::{SecondsFormat, TimeDelta, Utc};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -57,13 +58,23 @@ pub async fn run(args: &LogsArgs, options: SourcesOptions) -> Result<Outcome, Cl
     };
     let logs = read(&session.client, options.request_timeout, &options.loki, &wanted)
         .await
-        .map_err(|failure| CliError::from(failure.problem))?;
+        .map_err(|failure| match failure.kind {
+            FailureKind::Options => CliError::Usage(failure.problem.to_string()),
+            _ => CliError::from(failure.problem),
+        })?;
     if !logs.answered {
         return Err(unreadable(logs, &args.target).into());
     }
     match args.output {
-        LogsFormat::Text => output::print(&text(&logs.entries))?,
+        LogsFormat::Text => output::print(&text(&logs.entries, &wanted.query.scope))?,
         LogsFormat::Json => output::print_json(&document(&logs.entries))?,
+    }
+    if logs.entries.is_empty() {
+        output::say(&format!(
+            "drainboard: no such lines of {} since {}",
+            args.target,
+            since.format("%F %T UTC")
+        ));
     }
     for problem in &logs.problems {
         output::say(&format!("drainboard: {problem}"));
@@ -116,35 +127,29 @@ fn is_name(text: &str) -> bool {
 }
 
 /// Time, place, line. What lines hold is not to steer the terminal.
-fn text(entries: &[LogEntry]) -> String {
-    let places: Vec<String> = entries.iter().map(place).collect();
-    let one_place = places
-        .windows(2)
-        .all(|pair| matches!(pair, [one, other] if one == other));
+fn text(entries: &[LogEntry], scope: &LogScope) -> String {
+    let of_one_pod = matches!(scope, LogScope::Pod { .. });
+    let container = |entry: &LogEntry| entry.stream.container.clone();
+    let one_container = entries.windows(2).all(|pair| match pair {
+        [one, other] => container(one) == container(other),
+        _ => true,
+    });
     let mut text = String::new();
-    for (entry, place) in entries.iter().zip(&places) {
-        let time = entry.at().to_rfc3339_opts(SecondsFormat::Millis, true);
-        let place = if one_place {
-            String::new()
-        } else {
-            format!(" {}", sanitise(place))
+    for entry in entries {
+        let stream = &entry.stream;
+        let parts: &[&Option<Name>] = match (of_one_pod, one_container) {
+            (true, true) => &[],
+            (true, false) => &[&stream.container],
+            (false, _) => &[&stream.namespace, &stream.pod, &stream.container],
         };
+        let place: Vec<&str> = parts.iter().filter_map(|part| part.as_deref()).collect();
+        let time = entry.at().to_rfc3339_opts(SecondsFormat::Millis, true);
+        let space = if place.is_empty() { "" } else { " " };
+        let (place, line) = (place.join("/"), sanitise(&entry.line));
         // Writing to a String cannot fail.
-        let _ = writeln!(text, "{time}{place} {}", sanitise(&entry.line));
+        let _ = writeln!(text, "{time}{space}{} {line}", sanitise(&place));
     }
     text
-}
-
-/// `win-demo/hello-win-1/hello`.
-fn place(entry: &LogEntry) -> String {
-    let stream = &entry.stream;
-    let parts = [&stream.namespace, &stream.pod, &stream.container];
-    parts
-        .into_iter()
-        .flatten()
-        .map(|part| &**part)
-        .collect::<Vec<_>>()
-        .join("/")
 }
 
 /// The lines as JSON.

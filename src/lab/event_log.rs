@@ -45,7 +45,7 @@ pub fn of_restart(machine: &Machine, restart: Restart, course: Course, booted_at
                 .to_owned(),
         });
         records.push(Record {
-            at: after(course.kubelet / 5),
+            at: booted_at,
             source: "EventLog",
             id: 6008,
             level: 2,

@@ -43,13 +43,17 @@ pub struct Logs {
 /// Kubelets that are asked at the same time.
 const AT_ONCE: usize = 8;
 
+/// Lines of each container among which a filter looks.
+const FILTERED: usize = 100_000;
+
 /// A collector that does not take over the time of the container runtime gives lines a later one.
 const DELAY: UnixNanos = 60 * SECOND_NANOS;
 
 /// Reads.
 ///
 /// # Errors
-/// The filter is no regular expression.
+/// The filter is no regular expression ([`FailureKind::Options`]); or there is no such pod, container or node, and
+/// Loki has no lines of it.
 pub async fn read(
     client: &kube::Client,
     timeout: Duration,
@@ -91,6 +95,12 @@ pub async fn read(
             }
             // A pod that is gone may have left lines in Loki.
             Err(failure) if failure.kind == FailureKind::NotFound && !kept.is_empty() => {}
+            Err(mut failure) if failure.kind == FailureKind::NotFound => {
+                "see with `drainboard pods` and `drainboard nodes` what there is"
+                    .clone_into(&mut failure.problem.next_step);
+                return Err(failure);
+            }
+            Err(failure) if failure.kind == FailureKind::Options && kept.is_empty() => return Err(failure),
             Err(failure) => logs.problems.push(failure.problem),
         }
     }
@@ -188,7 +198,11 @@ async fn from_kubelets(
 ) -> Vec<LogEntry> {
     let portion = Portion {
         since_ns: wanted.range.start_ns,
-        lines: wanted.lines,
+        // A filter is applied here, behind the kubelet's own cut.
+        lines: match wanted.query.filter {
+            Some(_) => wanted.lines.max(FILTERED),
+            None => wanted.lines,
+        },
     };
     let mut answers = futures::stream::iter(containers)
         .map(|container| async move { container.read(api, portion).await })

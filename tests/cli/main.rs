@@ -10,5 +10,6 @@
 mod bad_input;
 mod figures;
 mod lab_verbs;
+mod logs;
 mod operator;
 mod usage;

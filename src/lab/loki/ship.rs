@@ -16,8 +16,8 @@ use std::time::Duration;
 /// Between two shipments.
 const PERIOD: Duration = Duration::from_millis(500);
 
-/// How far back the logs go when the lab begins.
-const PAST: TimeDelta = TimeDelta::hours(2);
+/// How far back the logs go when the lab begins; what a container wrote at its start is there in any case.
+const PAST: TimeDelta = TimeDelta::hours(1);
 
 /// Between two outpourings of a flood, and their size: 10 MB a second.
 const FLOOD_PERIOD: Duration = Duration::from_millis(50);
@@ -154,16 +154,19 @@ impl Shipper {
     fn ship_container(&mut self, pod: &RunningPod, container: &RunningContainer, now: Timestamp) {
         let log = Log::of(pod, container);
         let written = log.written(now);
-        let first = *self
-            .shipped
-            .entry(container.id.clone())
-            .or_insert_with(|| log.first_since(now - PAST).min(written));
-        if first >= written {
+        let known = self.shipped.get(&container.id).copied();
+        let opening = log.opening_lines().min(written);
+        let (early, first) = match known {
+            Some(shipped) => (0..0, shipped),
+            None => (0..opening, log.first_since(now - PAST).clamp(opening, written)),
+        };
+        if known == Some(written) {
             return;
         }
-        let labels = stream_of(pod, container);
-        let lines = (first..written).map(|number| (nanos(log.time_of(number)), log.text_of(number)));
-        self.database.push(&labels, lines);
+        let lines = early
+            .chain(first..written)
+            .map(|number| (nanos(log.time_of(number)), log.text_of(number)));
+        self.database.push(&stream_of(pod, container), lines);
         self.shipped.insert(container.id.clone(), written);
     }
 }

@@ -9,9 +9,6 @@ use chrono::DateTime;
 use serde::Deserialize;
 use std::sync::Arc;
 
-/// Longest text that is read of one container: the kubelet keeps 10 MiB in a file by default.
-const LONGEST: &str = "16777216";
-
 /// A container whose log can be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContainerLog {
@@ -100,8 +97,9 @@ pub async fn of_pod(api: &HttpTransport, namespace: &str, pod: &str) -> Result<V
 /// The containers of all pods of a node.
 ///
 /// # Errors
-/// Pods cannot be listed.
+/// There is no such node, or pods cannot be listed.
 pub async fn of_node(api: &HttpTransport, node: &str) -> Result<Vec<ContainerLog>, Failure> {
+    api.get(&format!("/api/v1/nodes/{node}"), &[]).await?;
     let selector = format!("spec.nodeName={node}");
     let answer = api
         .get("/api/v1/pods", &[("fieldSelector", selector.as_str())])
@@ -166,7 +164,6 @@ impl ContainerLog {
             ("timestamps", "true"),
             ("sinceTime", &since),
             ("tailLines", &portion.lines.to_string()),
-            ("limitBytes", LONGEST),
             ("previous", previous),
         ];
         let answer = api.get(&path, &parameters).await?;

@@ -121,12 +121,12 @@ impl Runner {
 
     /// Asks whether it answers, or looks for it; answers how long that counts.
     async fn look(&mut self) -> Duration {
-        let looked = match std::mem::replace(&mut self.loki, Err(not_looked_for())) {
-            Ok(mut known) => known.look_again(&self.options).await.map(|()| known),
-            Err(_) => {
-                let context = &self.context;
-                Connection::open(&context.client, context.request_timeout, &self.options).await
-            }
+        let known = std::mem::replace(&mut self.loki, Err(not_looked_for()));
+        let looked = if let Ok(mut known) = known {
+            known.look_again(&self.options).await.map(|()| known)
+        } else {
+            let context = &self.context;
+            Connection::open(&context.client, context.request_timeout, &self.options).await
         };
         match looked {
             Ok(found) => {
