@@ -1,9 +1,11 @@
 //! What may be typed. Flags that choose the cluster stand before or after the command.
 
 use super::exit::CliError;
+use super::logs::LogsFormat;
+use super::loki_args::LokiArgs;
 use super::maintain::args::MaintainArgs;
 use super::prometheus_args::PrometheusArgs;
-use super::values::{FrameSize, speed, theme, wait};
+use super::values::{FrameSize, lines, period, speed, theme, wait};
 use crate::tui::Pane;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -25,6 +27,9 @@ pub struct CommandLine {
     /// How Prometheus is reached.
     #[command(flatten)]
     pub prometheus: PrometheusArgs,
+    /// How Loki is reached.
+    #[command(flatten)]
+    pub loki: LokiArgs,
     /// How the screens look.
     #[command(flatten)]
     pub screen: ScreenArgs,
@@ -97,6 +102,8 @@ pub enum Command {
     Nodes(PrintArgs),
     /// Print the pods with CPU maximum, commit and working set
     Pods(PrintArgs),
+    /// Print the logs of a pod or of the pods of a node, from Loki and the kubelets
+    Logs(LogsArgs),
     /// Ask every source, and say what was found, what is missing and how to get it
     Check,
     /// Check manifests for what fails on Windows nodes
@@ -112,6 +119,32 @@ pub enum Command {
     /// Play Windows nodes on a test cluster that is marked for it
     #[command(subcommand)]
     Lab(LabCommand),
+}
+
+/// Which lines `logs` prints, and how.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct LogsArgs {
+    /// A node, or a pod as NAMESPACE/POD
+    #[arg(value_name = "NODE|NAMESPACE/POD")]
+    pub target: String,
+    /// Only this container of the pod
+    #[arg(long, short, value_name = "NAME")]
+    pub container: Option<String>,
+    /// How far back: seconds, or 90s, 30m, 12h, 7d
+    #[arg(long, value_name = "TIME", value_parser = period, default_value = "1h")]
+    pub since: Duration,
+    /// At most this many lines, the newest
+    #[arg(long, value_name = "LINES", value_parser = lines, default_value = "1000")]
+    pub tail: usize,
+    /// Only lines that this regular expression matches
+    #[arg(long, value_name = "REGEX")]
+    pub grep: Option<String>,
+    /// Only lines that it does not match
+    #[arg(long, short = 'v', requires = "grep")]
+    pub invert_match: bool,
+    /// Format
+    #[arg(long, short, value_enum, default_value_t)]
+    pub output: LogsFormat,
 }
 
 /// How `nodes` and `pods` print.
@@ -215,7 +248,7 @@ pub struct DemoArgs {
 pub enum LabCommand {
     /// Run the simulated nodes against the API server of --kubeconfig
     Attach(AttachArgs),
-    /// Restart a simulated node, as its operator does; returns once begun, like the four below
+    /// Restart a simulated node, as its operator does; returns once begun, like the five below
     Reboot(NodeArgs),
     /// Install the updates of a simulated node and restart it: its revision grows
     Update(NodeArgs),
@@ -225,6 +258,8 @@ pub enum LabCommand {
     SlowDisk(NodeArgs),
     /// Make deleted pods of a simulated node hang in Terminating until its next restart
     Stuck(NodeArgs),
+    /// Let a program on a simulated node log 10 MB a second until its next restart
+    Flood(NodeArgs),
 }
 
 /// A simulated node.
@@ -289,7 +324,8 @@ impl CommandLine {
             }
             _ => {}
         }
-        self.prometheus.check()
+        self.prometheus.check()?;
+        self.loki.check()
     }
 }
 

@@ -25,6 +25,7 @@ pub async fn run(options: SourcesOptions) -> Result<Outcome, CliError> {
             history: true,
         },
         detail: None,
+        logs: true,
     };
     let mut collected = collect::everything(options, wanted).await?;
     collected.remember_boots();
@@ -49,6 +50,7 @@ impl Report {
         for source in [Source::Prometheus, Source::Exporter, Source::MetricsApi] {
             report.measuring(source, collected, timeout, now);
         }
+        report.source(Source::Loki, collected, timeout, now);
         report.coverage(collected, now);
         let verdict = match report.outcome {
             Outcome::Fine => "● all is well",

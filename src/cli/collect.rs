@@ -37,6 +37,8 @@ pub struct Wanted {
     pub demand: Demand,
     /// What a page about one object needs.
     pub detail: Option<DetailKey>,
+    /// Whether logs can be read.
+    pub logs: bool,
 }
 
 /// Asks every source for what is `wanted`, for at most the request timeout. `enough` may end it earlier.
@@ -93,7 +95,10 @@ pub async fn everything(options: SourcesOptions, wanted: Wanted) -> Result<Colle
 /// # Errors
 /// No usable kubeconfig, context or credentials; or `watched` could not be read, whatever else could.
 pub async fn about(watched: Watched, options: SourcesOptions, demand: Demand) -> Result<Collected, CliError> {
-    let wanted = Wanted { demand, detail: None };
+    let wanted = Wanted {
+        demand,
+        ..Wanted::default()
+    };
     let seconds = options.request_timeout.as_secs_f32();
     let collected = collect_until(options, wanted, |store| unreadable(store, watched).is_some()).await?;
     complete(collected, watched, seconds)

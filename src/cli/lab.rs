@@ -22,6 +22,7 @@ pub async fn run(command: &LabCommand, options: SourcesOptions) -> Result<Outcom
         LabCommand::Crash(of) => (Verb::Crash, &of.node),
         LabCommand::SlowDisk(of) => (Verb::SlowDisk, &of.node),
         LabCommand::Stuck(of) => (Verb::Stuck, &of.node),
+        LabCommand::Flood(of) => (Verb::Flood, &of.node),
     };
     play(verb, node, options).await
 }
@@ -68,6 +69,7 @@ async fn play(verb: Verb, node: &str, options: SourcesOptions) -> Result<Outcome
         Verb::Update => format!("node {node} has installed its updates and restarts"),
         Verb::Crash => format!("node {node} has lost its power"),
         Verb::SlowDisk => format!("the next restart of node {node} meets a slow disk"),
+        Verb::Flood => format!("a program on node {node} logs 10 MB a second until its next restart"),
         Verb::Stuck => format!("deleted pods of node {node} hang until its next restart"),
     });
     Ok(Outcome::Fine)

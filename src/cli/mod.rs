@@ -1,6 +1,7 @@
 //! The command line: what may be typed ([`args`]), and one file per command. Commands collect what the sources
 //! say once ([`collect`]), print it ([`output`]) and end with an [`exit::Outcome`].
 
+pub mod address;
 pub mod args;
 pub mod check;
 pub mod collect;
@@ -11,6 +12,8 @@ pub mod json;
 pub mod lab;
 pub mod lint;
 pub mod logging;
+pub mod logs;
+pub mod loki_args;
 pub mod maintain;
 pub mod nodes;
 pub mod output;

@@ -58,7 +58,8 @@ impl Progress {
         let measuring = MEASURING
             .into_iter()
             .filter(|source| !self.measuring_settled(*source));
-        cluster.into_iter().chain(measuring).collect()
+        let logs = (self.wanted.logs && !self.logs_settled()).then_some(Source::Loki);
+        cluster.into_iter().chain(measuring).chain(logs).collect()
     }
 
     fn cluster_settled(&self) -> bool {
@@ -70,6 +71,11 @@ impl Progress {
             }
             Some(SourcePhase::Starting) | None => false,
         }
+    }
+
+    fn logs_settled(&self) -> bool {
+        let phase = self.phases.get(&Source::Loki);
+        phase.is_some_and(|phase| *phase != SourcePhase::Starting)
     }
 
     fn measuring_settled(&self, source: Source) -> bool {

@@ -1,11 +1,12 @@
 //! Flags that say how Prometheus is reached, where it is not found among the cluster's services by itself.
 
+use super::address::AddressFlags;
 use super::exit::CliError;
 use crate::sources::prometheus::Options;
 use crate::sources::prometheus::matcher::Matcher;
+use crate::sources::transport::direct::Credentials;
 use clap::Args;
-use secrecy::SecretString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// How to reach Prometheus. Secrets come from files or the environment, where `ps` does not show them.
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
@@ -40,46 +41,23 @@ pub struct PrometheusArgs {
 }
 
 impl PrometheusArgs {
+    fn address(&self) -> AddressFlags<'_> {
+        AddressFlags {
+            name: "prometheus",
+            url: self.prometheus.as_deref(),
+            user: self.prometheus_user.as_deref(),
+            password_file: self.prometheus_password_file.as_deref(),
+            token_file: self.prometheus_token_file.as_deref(),
+            headers: &self.prometheus_header,
+            ca: self.prometheus_ca.as_deref(),
+            cert: self.prometheus_cert.as_deref(),
+            key: self.prometheus_key.as_deref(),
+        }
+    }
+
     /// Flags that make no sense alone. clap cannot check this for flags that stand before the command.
     pub fn check(&self) -> Result<(), CliError> {
-        let needs = |there: bool, flag: &str, other: &str| {
-            if there {
-                Err(CliError::Usage(format!("--{flag} needs --{other}")))
-            } else {
-                Ok(())
-            }
-        };
-        let (url, user) = (self.prometheus.is_some(), self.prometheus_user.is_some());
-        let password = self.prometheus_password_file.is_some();
-        needs(user && !password, "prometheus-user", "prometheus-password-file")?;
-        needs(password && !user, "prometheus-password-file", "prometheus-user")?;
-        let (cert, key) = (self.prometheus_cert.is_some(), self.prometheus_key.is_some());
-        needs(cert && !key, "prometheus-cert", "prometheus-key")?;
-        needs(key && !cert, "prometheus-key", "prometheus-cert")?;
-        // Through the API server's proxy the server's own credentials are used; others do not get through.
-        needs(!url && user, "prometheus-user", "prometheus")?;
-        needs(
-            !url && self.prometheus_token_file.is_some(),
-            "prometheus-token-file",
-            "prometheus",
-        )?;
-        needs(
-            !url && !self.prometheus_header.is_empty(),
-            "prometheus-header",
-            "prometheus",
-        )?;
-        needs(
-            !url && self.prometheus_ca.is_some(),
-            "prometheus-ca",
-            "prometheus",
-        )?;
-        needs(!url && cert, "prometheus-cert", "prometheus")?;
-        if user && self.prometheus_token_file.is_some() {
-            return Err(CliError::Usage(
-                "--prometheus-user and --prometheus-token-file exclude each other".to_owned(),
-            ));
-        }
-        Ok(())
+        self.address().check()
     }
 
     /// What the source of Prometheus wants to know; reads the files with secrets.
@@ -87,79 +65,29 @@ impl PrometheusArgs {
     /// # Errors
     /// A file cannot be read, a header has no name, the URL or the matchers are none.
     pub fn options(&self) -> Result<Options, CliError> {
-        if let Some(url) = &self.prometheus {
-            check_url(url)?;
-        }
         if let Some(matcher) = &self.prometheus_matcher {
             Matcher::parse(matcher)
                 .map_err(|error| CliError::Usage(format!("--prometheus-matcher: {error}")))?;
         }
-        let password = self
-            .prometheus_password_file
-            .as_deref()
-            .map(secret_line)
-            .transpose()?;
+        let Credentials {
+            basic,
+            bearer,
+            headers,
+            ca_file,
+            client_cert,
+            client_key,
+        } = self.address().credentials()?;
         Ok(Options {
             url: self.prometheus.clone(),
-            basic: self
-                .prometheus_user
-                .as_ref()
-                .zip(password)
-                .map(|(user, password)| format!("{user}:{password}").into()),
-            bearer: self
-                .prometheus_token_file
-                .as_deref()
-                .map(secret_line)
-                .transpose()?
-                .map(SecretString::from),
-            headers: self
-                .prometheus_header
-                .iter()
-                .map(|text| header(text))
-                .collect::<Result<_, _>>()?,
-            ca_file: self.prometheus_ca.clone(),
-            client_cert: self.prometheus_cert.clone(),
-            client_key: self.prometheus_key.clone(),
+            basic,
+            bearer,
+            headers,
+            ca_file,
+            client_cert,
+            client_key,
             matcher: self.prometheus_matcher.clone(),
         })
     }
-}
-
-fn check_url(text: &str) -> Result<(), CliError> {
-    let url = text.parse::<http::Uri>().ok();
-    let usable = url.is_some_and(|url| {
-        matches!(url.scheme_str(), Some("http" | "https")) && url.host().is_some_and(|host| !host.is_empty())
-    });
-    if usable {
-        Ok(())
-    } else {
-        // The text is not repeated: it may hold a password.
-        Err(CliError::Usage(
-            "--prometheus is no URL: expected for example https://prometheus.example.com".to_owned(),
-        ))
-    }
-}
-
-/// `Name: value`, or `Name: @FILE`.
-fn header(text: &str) -> Result<(String, SecretString), CliError> {
-    let wrong = || CliError::Usage("--prometheus-header: expected `Name: value` or `Name: @FILE`".to_owned());
-    let (name, value) = text.split_once(':').ok_or_else(wrong)?;
-    let name: http::HeaderName = name.trim().parse().map_err(|_| wrong())?;
-    let value = match value.trim().strip_prefix('@') {
-        Some(file) => secret_line(Path::new(file))?,
-        None => value.trim().to_owned(),
-    };
-    if http::HeaderValue::from_str(&value).is_err() {
-        return Err(wrong());
-    }
-    Ok((name.to_string(), value.into()))
-}
-
-/// Content of a file with one secret, without the line end.
-fn secret_line(path: &Path) -> Result<String, CliError> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| CliError::Usage(format!("{} cannot be read: {error}", path.display())))?;
-    Ok(text.trim_end_matches(['\r', '\n']).to_owned())
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::args::{Command, CommandLine};
 use super::exit::{CliError, Outcome};
 use super::maintain::args::reboot_words;
-use super::{check, demo, image, lab, lint, maintain, nodes, pods, rules, screens, snapshot};
+use super::{check, demo, image, lab, lint, logs, maintain, nodes, pods, rules, screens, snapshot};
 use crate::maintenance::options::Options;
 use crate::sources::SourcesOptions;
 use crate::tui::TuiOptions;
@@ -48,6 +48,7 @@ pub async fn run(line: CommandLine) -> Result<Outcome, CliError> {
         (Some(Command::Lint(args)), _) => lint::run(&args),
         (Some(Command::Rules(args)), _) => rules::run(args.output),
         (Some(Command::Image(args)), _) => image::run(&args, options).await,
+        (Some(Command::Logs(args)), _) => logs::run(&args, options).await,
         (Some(Command::Check), _) => check::run(options).await,
         (Some(Command::Demo(args)), _) if args.serve => demo::serve_alone(&args, &options).await,
         (Some(Command::Demo(args)), size) => {
@@ -67,6 +68,7 @@ fn sources_options(line: &CommandLine) -> Result<SourcesOptions, CliError> {
         namespace: line.cluster.namespace.clone(),
         pod_selector: String::new(),
         prometheus: line.prometheus.options()?,
+        loki: line.loki.options()?,
         request_timeout: line.cluster.request_timeout,
         interactive: true,
     })

@@ -23,6 +23,7 @@ pub async fn run(
     let wanted = Wanted {
         demand: demand(pane),
         detail: detail(pane),
+        logs: true,
     };
     let mut collected = collect::everything(options, wanted).await?;
     if !look.demo {

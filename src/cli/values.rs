@@ -61,6 +61,33 @@ pub fn wait(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "expected seconds, for example 10, or 3s, 500ms, 2m; more than zero".to_owned())
 }
 
+/// A period of the past: as [`wait`], and hours (`12h`) and days (`7d`).
+pub fn period(text: &str) -> Result<Duration, String> {
+    let long = text
+        .strip_suffix('h')
+        .map(|hours| (hours, 3_600))
+        .or_else(|| text.strip_suffix('d').map(|days| (days, 86_400)));
+    let seconds = match long {
+        Some((number, unit)) => number
+            .parse::<u64>()
+            .ok()
+            .and_then(|number| number.checked_mul(unit)),
+        None => wait(text).ok().map(|wait| wait.as_secs()),
+    };
+    seconds
+        .filter(|&seconds| seconds > 0)
+        .map(Duration::from_secs)
+        .ok_or_else(|| "expected seconds, for example 90, or 90s, 30m, 12h, 7d; more than zero".to_owned())
+}
+
+/// A number of lines: they are held in memory, so a million is the most.
+pub fn lines(text: &str) -> Result<usize, String> {
+    text.parse()
+        .ok()
+        .filter(|lines| (1..=1_000_000).contains(lines))
+        .ok_or_else(|| "expected a number from 1 to 1000000".to_owned())
+}
+
 /// A time limit: as [`wait`], and 0 for none.
 pub fn limit(text: &str) -> Result<Duration, String> {
     match text {
@@ -107,6 +134,16 @@ mod tests {
             "99999999999999999999",
         ] {
             assert!(wait(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_period_may_be_hours_and_days() {
+        for (text, seconds) in [("90", 90), ("30m", 1_800), ("12h", 43_200), ("7d", 604_800)] {
+            assert_eq!(period(text), Ok(Duration::from_secs(seconds)), "{text}");
+        }
+        for text in ["", "h", "0d", "1w", "99999999999999999999d", "-1h"] {
+            assert!(period(text).is_err(), "{text}");
         }
     }
 

@@ -6,6 +6,7 @@ pub mod cpu_time;
 pub mod exit_code;
 pub mod format;
 pub mod image;
+pub mod log;
 pub mod measurement;
 pub mod memory;
 pub mod node;

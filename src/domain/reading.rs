@@ -16,15 +16,18 @@ pub enum Source {
     Exporter,
     /// The resource metrics API, `metrics.k8s.io` (what `kubectl top` shows).
     MetricsApi,
+    /// A Loki server, which keeps logs. It measures nothing.
+    Loki,
 }
 
 impl Source {
     /// All sources, in the order in which they are declared.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 5] = [
         Self::Kubernetes,
         Self::Prometheus,
         Self::Exporter,
         Self::MetricsApi,
+        Self::Loki,
     ];
 
     /// The name shown to the operator and written to JSON (`source`).
@@ -34,6 +37,7 @@ impl Source {
             Self::Prometheus => "prometheus",
             Self::Exporter => "windows_exporter",
             Self::MetricsApi => "metrics.k8s.io",
+            Self::Loki => "loki",
         }
     }
 }
@@ -149,11 +153,11 @@ impl<T> Reading<T> {
 
 /// Seconds after which a sample of this source counts as stale: three usual scrape intervals of Prometheus
 /// (30 s), of our own scrape of the exporter (15 s), and of metrics-server (its window is up to 60 s, on
-/// Windows the kubelet's statistics lag by as much again).
+/// Windows the kubelet's statistics lag by as much again). Loki is asked once a minute whether it answers.
 pub const fn stale_after_seconds(source: Source) -> u64 {
     match source {
         Source::Kubernetes | Source::Prometheus => 90,
         Source::Exporter => 45,
-        Source::MetricsApi => 180,
+        Source::MetricsApi | Source::Loki => 180,
     }
 }

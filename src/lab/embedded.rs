@@ -9,6 +9,7 @@ use super::error::LabError;
 use super::exporter::{self, EXPORTER_PORT};
 use super::kubelet::node_object::KUBELET_PORT;
 use super::kubelet::{Fleet, server};
+use super::loki::{self, GATEWAY_PORT, LOKI_PORT, Shipper};
 use super::metrics_api;
 use super::prometheus::{self, Database, PROMETHEUS_PORT, Scraper};
 use super::seed::{Ownership, Seed, pasts};
@@ -22,11 +23,12 @@ use axum::http::StatusCode;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use serde_json::json;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -60,6 +62,8 @@ pub enum Switch {
     Exporter,
     /// metrics-server.
     MetricsApi,
+    /// Loki and its gateway.
+    Loki,
 }
 
 /// A running lab. Everything ends when it is stopped or dropped.
@@ -68,7 +72,12 @@ pub struct Lab {
     kubeconfig: String,
     world: World,
     backends: Backends,
-    prometheus: PrometheusPod,
+    database: Database,
+    prometheus: ServedPod,
+    logs: loki::Database,
+    loki: ServedPod,
+    loki_gateway: ServedPod,
+    loki_url: String,
     cancel: CancellationToken,
     tasks: JoinSet<()>,
 }
@@ -105,12 +114,22 @@ impl Lab {
             real_monitoring: false,
         };
         seed.plant(&client, &fleet).await?;
+        let (database, logs) = (Database::default(), loki::Database::default());
         let mut lab = Self {
             server,
             kubeconfig,
             world,
             backends,
-            prometheus: PrometheusPod::default(),
+            prometheus: ServedPod::new(
+                "prometheus",
+                PROMETHEUS_PORT,
+                prometheus::router(database.clone()),
+            ),
+            database,
+            loki: ServedPod::new("loki", LOKI_PORT, loki::router(logs.clone())),
+            loki_gateway: ServedPod::new("loki-gateway", GATEWAY_PORT, loki::gateway(logs.clone())),
+            loki_url: String::new(),
+            logs,
             cancel: CancellationToken::new(),
             tasks: JoinSet::new(),
         };
@@ -120,6 +139,7 @@ impl Lab {
             .spawn(Controllers::new(client, timings).run(lab.cancel.clone()));
         lab.wait_until_running().await?;
         lab.start_monitoring();
+        lab.start_logging().await.map_err(LabError::ApiServer)?;
         Ok(lab)
     }
 
@@ -136,19 +156,46 @@ impl Lab {
         let scraper = Scraper {
             world: self.world.clone(),
             backends: self.backends.clone(),
-            database: self.prometheus.database.clone(),
+            database: self.database.clone(),
         };
         scraper.tell_the_past(chrono::Utc::now());
         self.tasks.spawn(scraper.run(self.cancel.clone()));
         self.set(Switch::Prometheus, true);
-        let follower = self
-            .prometheus
-            .clone()
-            .follow(self.world.clone(), self.backends.clone());
+        self.follow(&self.prometheus.clone());
+        self.set(Switch::MetricsApi, true);
+    }
+
+    /// Loki gets the past before anybody can ask it, and a port on loopback, which stands for the node port of the
+    /// article: through the API server there is no websocket.
+    async fn start_logging(&mut self) -> std::io::Result<()> {
+        let mut shipper = Shipper::new(self.world.clone(), self.logs.clone());
+        shipper.ship(chrono::Utc::now());
+        self.spawn(shipper.run());
+        self.set(Switch::Loki, true);
+        for pod in [self.loki.clone(), self.loki_gateway.clone()] {
+            self.follow(&pod);
+        }
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+        self.loki_url = format!("http://{}", listener.local_addr()?);
+        let app = loki::gateway(self.logs.clone());
+        self.spawn(async move {
+            if let Err(error) = axum::serve(listener, app).await {
+                tracing::warn!(%error, "the port of Loki is closed");
+            }
+        });
+        Ok(())
+    }
+
+    fn follow(&mut self, pod: &ServedPod) {
+        let follower = pod.clone().follow(self.world.clone(), self.backends.clone());
+        self.spawn(follower);
+    }
+
+    /// Runs until the lab stops.
+    fn spawn(&mut self, work: impl Future<Output = ()> + Send + 'static) {
         let cancel = self.cancel.clone();
         self.tasks
-            .spawn(async move { cancel.run_until_cancelled_owned(follower).await.unwrap_or(()) });
-        self.set(Switch::MetricsApi, true);
+            .spawn(async move { cancel.run_until_cancelled_owned(work).await.unwrap_or(()) });
     }
 
     async fn wait_until_running(&self) -> Result<(), LabError> {
@@ -189,6 +236,16 @@ impl Lab {
         &self.backends
     }
 
+    /// URL of Loki on loopback.
+    pub fn loki_url(&self) -> &str {
+        &self.loki_url
+    }
+
+    /// What Loki holds: more can be put into it.
+    pub fn logs(&self) -> &loki::Database {
+        &self.logs
+    }
+
     /// What runs in the cluster.
     pub fn world(&self) -> &World {
         &self.world
@@ -197,9 +254,10 @@ impl Lab {
     /// Switches a service on or off.
     pub fn set(&self, switch: Switch, on: bool) {
         match switch {
-            Switch::Prometheus => {
-                self.prometheus.on.store(on, Ordering::Relaxed);
-                self.prometheus.answer_where_it_runs(&self.world, &self.backends);
+            Switch::Prometheus => self.prometheus.set(on, &self.world, &self.backends),
+            Switch::Loki => {
+                self.loki.set(on, &self.world, &self.backends);
+                self.loki_gateway.set(on, &self.world, &self.backends);
             }
             Switch::Exporter => {
                 for machine in self.world.machines() {
@@ -240,20 +298,40 @@ impl Lab {
     }
 }
 
-/// Prometheus answers at the address of its pod, wherever that runs.
-#[derive(Clone, Default)]
-struct PrometheusPod {
-    database: Database,
+/// A service that answers at the address of its pod, wherever that runs.
+#[derive(Clone)]
+struct ServedPod {
+    /// Name of the application, in the namespace `monitoring`.
+    app: &'static str,
+    port: u16,
+    router: Router,
     on: Arc<AtomicBool>,
     answers_at: Arc<Mutex<Option<SocketAddr>>>,
 }
 
-impl PrometheusPod {
+impl ServedPod {
+    fn new(app: &'static str, port: u16, router: Router) -> Self {
+        Self {
+            app,
+            port,
+            router,
+            on: Arc::default(),
+            answers_at: Arc::default(),
+        }
+    }
+
+    fn set(&self, on: bool, world: &World, backends: &Backends) {
+        self.on.store(on, Ordering::Relaxed);
+        self.answer_where_it_runs(world, backends);
+    }
+
     fn answer_where_it_runs(&self, world: &World, backends: &Backends) {
-        let wanted = world
-            .pod("monitoring", article::PROMETHEUS_POD)
+        let pods = world.pods();
+        let wanted = pods
+            .iter()
+            .find(|pod| &*pod.namespace == "monitoring" && &*pod.app == self.app)
             .filter(|_| self.on.load(Ordering::Relaxed))
-            .map(|pod| SocketAddr::new(IpAddr::V4(pod.address), PROMETHEUS_PORT));
+            .map(|pod| SocketAddr::new(IpAddr::V4(pod.address), self.port));
         let mut answers_at = self.answers_at.lock().unwrap_or_else(PoisonError::into_inner);
         if *answers_at == wanted {
             return;
@@ -262,7 +340,7 @@ impl PrometheusPod {
             backends.remove(&address);
         }
         if let Some(address) = wanted {
-            backends.register(address, prometheus::router(self.database.clone()));
+            backends.register(address, self.router.clone());
         }
         *answers_at = wanted;
     }

@@ -86,4 +86,6 @@ pub struct Armed {
     pub slow_disk: bool,
     /// Sandboxes of deleted pods cannot be removed.
     pub stuck_deletions: bool,
+    /// A program logs 10 MB a second.
+    pub flood: bool,
 }

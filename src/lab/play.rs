@@ -33,15 +33,18 @@ pub enum Verb {
     SlowDisk,
     /// Sandboxes of deleted pods cannot be removed until its next restart.
     Stuck,
+    /// A program on it logs 10 MB a second until its next restart.
+    Flood,
 }
 
 impl Verb {
-    const ALL: [Self; 5] = [
+    const ALL: [Self; 6] = [
         Self::Reboot,
         Self::Update,
         Self::Crash,
         Self::SlowDisk,
         Self::Stuck,
+        Self::Flood,
     ];
 
     /// Its word on the command line.
@@ -52,6 +55,7 @@ impl Verb {
             Self::Crash => "crash",
             Self::SlowDisk => "slow-disk",
             Self::Stuck => "stuck",
+            Self::Flood => "flood",
         }
     }
 

@@ -38,6 +38,7 @@ pub async fn serve(
         "kubeconfig": kubeconfig,
         "prometheus": proxy("kps-prometheus:http-web"),
         "exporter": format!("{api}/api/v1/namespaces/monitoring/pods/kps-prometheus-windows-exporter-l45kh:9182/proxy/metrics"),
+        "loki": lab.loki_url(),
         "metrics": format!("{api}/apis/metrics.k8s.io/v1beta1"),
     });
     // whoever started the lab may have closed its end; the lab runs all the same

@@ -1,5 +1,6 @@
 //! What runs where at this moment. The fake kubelets write it; exporters, metrics, Prometheus and logs read it.
 
+use super::event_log::Record;
 use super::machine::Machine;
 use crate::domain::object::Os;
 use crate::domain::{Name, Timestamp};
@@ -63,6 +64,7 @@ struct Inner {
     machines: BTreeMap<Name, watch::Sender<Arc<Machine>>>,
     pods: BTreeMap<(Name, Name), Arc<RunningPod>>,
     addresses: HashSet<Ipv4Addr>,
+    event_logs: BTreeMap<Name, Vec<Record>>,
 }
 
 /// The shared picture. Cheap to clone; all clones are one world.
@@ -111,6 +113,20 @@ impl World {
         if let Some(machine) = self.read().machines.get(name) {
             machine.send_modify(|machine| change(Arc::make_mut(machine)));
         }
+    }
+
+    /// Writes records into the event log of a node.
+    pub fn record(&self, node: &str, records: impl IntoIterator<Item = Record>) {
+        self.write()
+            .event_logs
+            .entry(node.into())
+            .or_default()
+            .extend(records);
+    }
+
+    /// The event log of a node.
+    pub fn event_log(&self, node: &str) -> Vec<Record> {
+        self.read().event_logs.get(node).cloned().unwrap_or_default()
     }
 
     /// All running pods, by namespace and name.

@@ -1,6 +1,7 @@
 //! What sources say to the store, and what the store's user may ask of them.
 
 use crate::domain::budget::DisruptionBudget;
+use crate::domain::log::{LogEntry, LogOrder, LogPage, LogQuery, LogRange, UnixNanos};
 use crate::domain::measurement::{Measurements, NodeHistory};
 use crate::domain::node::{Node, NodeDetail};
 use crate::domain::object::{Change, ClusterEvent, DaemonSet, NodeLease, ObjectKey};
@@ -54,6 +55,8 @@ pub enum Payload {
     History(Vec<NodeHistory>),
     /// Answer to a [`Request::Detail`].
     Detail(DetailKey, Result<Detail, String>),
+    /// Answer to a [`Request::Logs`].
+    Logs(LogsId, LogsAnswer),
 }
 
 /// What a generation of the Kubernetes source looks at. The header shows exactly this.
@@ -204,6 +207,69 @@ pub enum Detail {
     Yaml(String),
 }
 
+/// Names a question for logs. Whoever asks chooses it, and never twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LogsId(pub u64);
+
+/// A question for logs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LogsQuestion {
+    /// About `limit` lines from one end of a range: answered by one [`LogsAnswer::Page`] or
+    /// [`LogsAnswer::Failed`].
+    Read {
+        /// Which lines.
+        query: LogQuery,
+        /// Of which time.
+        range: LogRange,
+        /// From which end.
+        order: LogOrder,
+        /// How many; Loki's own limit may make it less, lines of the same nanosecond more.
+        limit: usize,
+    },
+    /// Lines from this moment on, as they come, until [`LogsQuestion::Stop`]: answered by
+    /// [`LogsAnswer::News`] and [`LogsAnswer::Following`], without end.
+    Follow {
+        /// Which lines.
+        query: LogQuery,
+        /// From when on.
+        since_ns: UnixNanos,
+    },
+    /// No more answers to the question with this id.
+    Stop,
+}
+
+/// An answer to a question for logs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LogsAnswer {
+    /// The lines.
+    Page(LogPage),
+    /// Further lines of what is followed, each once, in order of time as far as they came in order.
+    News {
+        /// The lines.
+        entries: Vec<LogEntry>,
+        /// At least this many more were dropped, because they came faster than they were read.
+        dropped: u64,
+    },
+    /// How the following goes from now on.
+    Following {
+        /// How lines come.
+        means: FollowMeans,
+        /// What went wrong; it goes on all the same.
+        trouble: Option<Problem>,
+    },
+    /// Nothing can be answered.
+    Failed(Problem),
+}
+
+/// How new lines come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FollowMeans {
+    /// Loki sends them.
+    Pushed,
+    /// It is asked again and again.
+    Polled,
+}
+
 /// What the user of the sources needs now: nothing is queried that no visible pane needs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Demand {
@@ -231,6 +297,8 @@ pub enum Request {
     Demand(Demand),
     /// Fetch a detail.
     Detail(DetailKey),
+    /// Read logs, or follow them.
+    Logs(LogsId, LogsQuestion),
     /// Ask every source again now.
     Refresh,
 }

@@ -3,11 +3,12 @@
 
 use super::context::{EventSink, SourceContext};
 use super::event::{
-    Demand, DetailKey, Generation, Payload, Problem, Request, Scope, SourceEvent, SourcePhase, SourceState,
+    Demand, DetailKey, Generation, LogsId, LogsQuestion, Payload, Problem, Request, Scope, SourceEvent,
+    SourcePhase, SourceState,
 };
 use super::kubernetes::config::{self, Choice, Session};
 use super::prometheus::health::Health;
-use super::{exporter, kubernetes, metrics_api, prometheus};
+use super::{exporter, kubernetes, loki, metrics_api, prometheus};
 use crate::domain::Name;
 use crate::domain::reading::Source;
 use std::collections::HashMap;
@@ -21,11 +22,12 @@ use tokio_util::sync::CancellationToken;
 const EVENTS: usize = 64;
 
 /// All sources, in the order in which they start.
-const SOURCES: [Source; 4] = [
+const SOURCES: [Source; 5] = [
     Source::Kubernetes,
     Source::Prometheus,
     Source::Exporter,
     Source::MetricsApi,
+    Source::Loki,
 ];
 /// Those that look at the chosen namespace only.
 const SCOPED: [Source; 2] = [Source::Kubernetes, Source::MetricsApi];
@@ -43,6 +45,8 @@ pub struct SourcesOptions {
     pub pod_selector: String,
     /// Where Prometheus is.
     pub prometheus: prometheus::Options,
+    /// Where Loki is.
+    pub loki: loki::Options,
     /// Longest wait for an answer.
     pub request_timeout: Duration,
     /// Whether a credential plugin may use the terminal while [`start`] runs.
@@ -104,6 +108,7 @@ pub async fn start(options: SourcesOptions) -> Result<Running, Problem> {
         opened,
         sources: HashMap::new(),
         details: None,
+        logs: None,
         tasks: JoinSet::new(),
         cancel: cancel.clone(),
     };
@@ -144,6 +149,7 @@ struct Supervisor {
     opened: watch::Sender<Option<kube::Client>>,
     sources: HashMap<Source, Started>,
     details: Option<mpsc::UnboundedSender<DetailKey>>,
+    logs: Option<mpsc::UnboundedSender<(LogsId, LogsQuestion)>>,
     tasks: JoinSet<()>,
     cancel: CancellationToken,
 }
@@ -193,6 +199,13 @@ impl Supervisor {
                     && details.send(key).is_err()
                 {
                     tracing::debug!("a detail was asked of a source that has ended");
+                }
+            }
+            Request::Logs(id, question) => {
+                if let Some(logs) = &self.logs
+                    && logs.send((id, question)).is_err()
+                {
+                    tracing::debug!("logs were asked of a source that has ended");
                 }
             }
             Request::Refresh => self.ask_again().await,
@@ -287,6 +300,16 @@ impl Supervisor {
                     metrics_api::run(context, namespace),
                 );
             }
+            Source::Loki => {
+                let (logs, questions) = mpsc::unbounded_channel();
+                self.logs = Some(logs);
+                let options = self.options.loki.clone();
+                self.spawn(
+                    source,
+                    &context.cancel.clone(),
+                    loki::run(context, options, questions),
+                );
+            }
         }
     }
 
@@ -349,6 +372,7 @@ impl Supervisor {
             started.cancel.cancel();
         }
         self.details = None;
+        self.logs = None;
     }
 
     /// A bug in one source must not take the others down.
@@ -410,6 +434,7 @@ mod tests {
             opened: watch::Sender::new(None),
             sources: HashMap::new(),
             details: None,
+            logs: None,
             tasks: JoinSet::new(),
             cancel: cancel.clone(),
         };

@@ -141,5 +141,6 @@ pub const fn short_name(source: Source) -> &'static str {
         Source::Prometheus => "Prometheus",
         Source::Exporter => "exporter",
         Source::MetricsApi => "metrics",
+        Source::Loki => "Loki",
     }
 }

@@ -148,6 +148,8 @@ impl Store {
                 self.feeds.feed(source).histories = Histories::new(histories, &self.cluster);
                 visible
             }
+            // Lines are not kept here: they go to whoever asked for them.
+            Payload::Logs(..) => if_different(false),
             Payload::Detail(key, detail) => {
                 self.details.retain(|(other, _)| *other != key);
                 self.details.push_front((key, detail));

@@ -13,6 +13,7 @@ mod figures;
 mod image;
 mod lab_verbs;
 mod lint;
+mod logs;
 mod operator;
 mod part;
 mod registry;

@@ -69,6 +69,7 @@ impl Cluster {
         cluster.is(Source::Prometheus, SourcePhase::Connected, None);
         cluster.is(Source::Exporter, SourcePhase::Off, None);
         cluster.is(Source::MetricsApi, SourcePhase::Connected, None);
+        cluster.is(Source::Loki, SourcePhase::Connected, None);
         cluster
     }
 
@@ -118,6 +119,7 @@ fn a_cluster_with_all_its_sources_is_well() {
     ● prometheus: connected, answered 12 s ago
     – windows_exporter: off
     ● metrics.k8s.io: connected, answered 12 s ago
+    ● loki: connected, answered 12 s ago
 
     ● all is well
     ");

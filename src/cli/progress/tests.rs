@@ -33,7 +33,7 @@ fn asked_for_samples() -> Progress {
             containers: true,
             history: false,
         },
-        detail: None,
+        ..Wanted::default()
     })
 }
 

@@ -72,6 +72,7 @@ const ROWS: &[Row] = &[
         namespace: "monitoring",
         name: "loki-gateway",
         labels: &[
+            ("app.kubernetes.io/name", "loki"),
             ("app.kubernetes.io/instance", "loki"),
             ("app.kubernetes.io/component", "gateway"),
         ],
@@ -79,6 +80,18 @@ const ROWS: &[Row] = &[
         cluster_ip: "10.106.213.144",
         port: ("http-metrics", 80, "http-metrics"),
         node_port: Some(31100),
+    },
+    Row {
+        namespace: "monitoring",
+        name: "loki",
+        labels: &[
+            ("app.kubernetes.io/name", "loki"),
+            ("app.kubernetes.io/instance", "loki"),
+        ],
+        app: "loki",
+        cluster_ip: "10.106.57.201",
+        port: ("http-metrics", 3100, "http-metrics"),
+        node_port: None,
     },
     Row {
         namespace: "monitoring",

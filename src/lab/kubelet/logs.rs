@@ -40,6 +40,11 @@ impl<'a> Log<'a> {
         }
     }
 
+    /// How many lines are written at once when the container starts.
+    pub fn opening_lines(&self) -> usize {
+        self.opening.len()
+    }
+
     /// The first line that was written at or after `since`.
     pub fn first_since(&self, since: Timestamp) -> usize {
         (0..=(self.written(since) + self.opening.len()))

@@ -12,7 +12,7 @@ mod plan;
 mod progress;
 mod recorder;
 mod report;
-mod restart;
+pub mod restart;
 pub mod server;
 mod station;
 mod status;

@@ -12,7 +12,10 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Restart {
     /// `Restart-Computer`, after the updates were installed or without any.
-    Proper { updated: bool },
+    Proper {
+        /// Whether updates were installed.
+        updated: bool,
+    },
     /// Its power went and came back.
     PowerCut,
 }

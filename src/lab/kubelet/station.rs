@@ -7,6 +7,7 @@ use super::restart::{Course, Restart, restarted};
 use crate::domain::Name;
 use crate::lab::client::{Merge, ObjectPath};
 use crate::lab::error::LabError;
+use crate::lab::event_log::of_restart;
 use crate::lab::machine::{Machine, Stage};
 use crate::lab::play::{ASKED, PLAYING, Verb, pointer, take};
 use crate::lab::text::{api_micro_time, unit};
@@ -98,7 +99,7 @@ impl Station {
                 Some(Verb::Reboot) => Some(Restart::Proper { updated: false }),
                 Some(Verb::Update) => Some(Restart::Proper { updated: true }),
                 Some(Verb::Crash) => Some(Restart::PowerCut),
-                Some(Verb::SlowDisk | Verb::Stuck) | None => None,
+                Some(Verb::SlowDisk | Verb::Stuck | Verb::Flood) | None => None,
             };
             match self.begin(&request, restart.and(verb)).await {
                 Err(error) => {
@@ -130,6 +131,7 @@ impl Station {
         self.means.world.change(&self.node, |machine| match verb {
             Verb::SlowDisk => machine.armed.slow_disk = true,
             Verb::Stuck => machine.armed.stuck_deletions = true,
+            Verb::Flood => machine.armed.flood = true,
             Verb::Reboot | Verb::Update | Verb::Crash => {}
         });
     }
@@ -150,6 +152,7 @@ impl Station {
         let booted_at = Utc::now();
         tokio::time::sleep(course.kubelet).await;
 
+        world.record(&self.node, of_restart(&machine, restart, course, booted_at));
         // What the node says comes before what its pods say: pods go on when the world has changed.
         let after = restarted(&machine, restart, course, booted_at);
         let complete = tokio::time::Instant::now() + course.host_processes;

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 mod bad_luck;
+mod loki;
 mod restarts;
 mod verbs;
 

@@ -8,6 +8,7 @@ mod follow;
 mod http;
 pub mod intern;
 mod list;
+pub mod logs;
 pub mod maintain;
 mod probe;
 pub mod protobuf;

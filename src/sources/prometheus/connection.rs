@@ -10,7 +10,7 @@ use super::wire::vector;
 use crate::sources::context::SourceContext;
 use crate::sources::transport::direct::Direct;
 use crate::sources::transport::failure::{Failure, FailureKind};
-use crate::sources::transport::route::Route;
+use crate::sources::transport::route::{Backend, Route};
 use crate::sources::transport::{Answer, HttpTransport};
 use tokio::time::Instant;
 
@@ -49,17 +49,17 @@ impl Connection {
         };
         let api = HttpTransport::through(context.client.clone(), Route::Api, context.request_timeout);
         if let Some(url) = &options.url {
-            let direct = Direct::new(url, &options.credentials())?;
+            let direct = Direct::new(url, &options.credentials(), Backend::Prometheus)?;
             let transport = HttpTransport::direct(direct, context.request_timeout);
             let fleet = list_nodes(&api).await;
             return Self::probe(transport, matcher, fleet).await;
         }
         let (candidates, fleet) = tokio::join!(candidates(&api), list_nodes(&api));
-        let candidates = candidates.map_err(with_address)?;
+        let candidates = candidates?;
         let others = candidates.len().saturating_sub(1);
-        let probes = candidates.into_iter().map(|candidate| {
+        let probes = candidates.into_iter().map(|route| {
             let client = context.client.clone();
-            let transport = HttpTransport::through(client, candidate.route, context.request_timeout);
+            let transport = HttpTransport::through(client, route, context.request_timeout);
             Self::probe(transport, matcher.clone(), fleet.clone())
         });
         let mut best: Option<Self> = None;
@@ -177,18 +177,6 @@ async fn list_nodes(api: &HttpTransport) -> Option<Fleet> {
             None
         }
     }
-}
-
-fn with_address(mut failure: Failure) -> Failure {
-    failure.problem.what = format!(
-        "cannot look for Prometheus among the services: {}",
-        failure.problem.what
-    );
-    if failure.kind == FailureKind::Forbidden {
-        "ask for a ClusterRole with verb list on services, or give an address with --prometheus"
-            .clone_into(&mut failure.problem.next_step);
-    }
-    failure
 }
 
 fn none_found() -> Failure {

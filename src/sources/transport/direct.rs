@@ -1,10 +1,10 @@
 //! A server that is asked at its own address, with credentials of its own.
 
 use super::failure::{Failure, FailureKind, innermost};
-use super::route::Route;
+use super::route::{Backend, Route};
 use super::{Answer, append};
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Certificate, Client, Identity, RequestBuilder, Url};
+use reqwest::{Certificate, Client, ClientBuilder, Identity, RequestBuilder, StatusCode, Upgraded, Url};
 use secrecy::{ExposeSecret, SecretString};
 use std::path::{Path, PathBuf};
 
@@ -29,6 +29,7 @@ pub struct Credentials {
 #[derive(Clone, Debug)]
 pub struct Direct {
     client: Client,
+    backend: Backend,
     base: Url,
     basic: Option<(String, SecretString)>,
 }
@@ -39,13 +40,30 @@ impl Direct {
     /// # Errors
     /// An address that is no `http(s)` URL, a file that cannot be read or holds no PEM, a header that HTTP does
     /// not allow.
-    pub fn new(url: &str, credentials: &Credentials) -> Result<Self, Failure> {
-        let (base, in_url) = base_url(url)?;
+    pub fn new(url: &str, credentials: &Credentials, backend: Backend) -> Result<Self, Failure> {
+        Self::build(Client::builder(), url, credentials, backend)
+    }
+
+    /// A client for [`Self::upgrade`]: a connection of HTTP/2 cannot become another one.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn for_upgrades(url: &str, credentials: &Credentials, backend: Backend) -> Result<Self, Failure> {
+        Self::build(Client::builder().http1_only(), url, credentials, backend)
+    }
+
+    fn build(
+        builder: ClientBuilder,
+        url: &str,
+        credentials: &Credentials,
+        backend: Backend,
+    ) -> Result<Self, Failure> {
+        let (base, in_url) = base_url(url, backend)?;
         let basic = match &credentials.basic {
-            Some(pair) => Some(split_basic(pair)?),
+            Some(pair) => Some(split_basic(pair, backend)?),
             None => in_url,
         };
-        let mut builder = Client::builder().default_headers(headers(credentials)?);
+        let mut builder = builder.default_headers(headers(credentials)?);
         if let Some(path) = &credentials.ca_file {
             let certificates = Certificate::from_pem_bundle(&read(path, "CA file")?)
                 .map_err(|_| not_pem(path, "CA file"))?;
@@ -77,11 +95,16 @@ impl Direct {
                 "check CA file, client certificate and key",
             )
         })?;
-        Ok(Self { client, base, basic })
+        Ok(Self {
+            client,
+            backend,
+            base,
+            basic,
+        })
     }
 
     /// The address without user, password and query.
-    pub fn shown_url(&self) -> String {
+    fn shown_url(&self) -> String {
         self.base.as_str().trim_end_matches('/').to_owned()
     }
 
@@ -90,8 +113,13 @@ impl Direct {
         route: &Route,
         path: &str,
         parameters: &[(&str, &str)],
+        headers: &HeaderMap,
     ) -> Result<Answer, Failure> {
-        let request = self.client.get(self.at(path)).query(parameters);
+        let request = self
+            .client
+            .get(self.at(path))
+            .query(parameters)
+            .headers(headers.clone());
         self.send(route, path, request).await
     }
 
@@ -100,9 +128,60 @@ impl Direct {
         route: &Route,
         path: &str,
         parameters: &[(&str, &str)],
+        headers: &HeaderMap,
     ) -> Result<Answer, Failure> {
-        let request = self.client.post(self.at(path)).form(parameters);
+        let request = self
+            .client
+            .post(self.at(path))
+            .form(parameters)
+            .headers(headers.clone());
         self.send(route, path, request).await
+    }
+
+    /// Turns a connection into another one (`Upgrade`); `accepted` looks at the headers of the answer.
+    ///
+    /// # Errors
+    /// No connection, an error answer, or an answer that does not go over to the other protocol.
+    pub async fn upgrade(
+        &self,
+        path: &str,
+        parameters: &[(&str, &str)],
+        headers: HeaderMap,
+        accepted: impl Fn(&HeaderMap) -> bool,
+    ) -> Result<Upgraded, Failure> {
+        let route = self.route();
+        let request = self.client.get(self.at(path)).query(parameters).headers(headers);
+        let broken = |error: reqwest::Error| broken(&route, path, error);
+        let response = self.with_basic(request).send().await.map_err(broken)?;
+        match response.status() {
+            StatusCode::SWITCHING_PROTOCOLS if accepted(response.headers()) => {
+                response.upgrade().await.map_err(broken)
+            }
+            status if status.is_client_error() || status.is_server_error() => {
+                let body = response.bytes().await.map_err(broken)?;
+                Err(route.refusal(path, status.as_u16(), &body))
+            }
+            status => Err(Failure::new(
+                FailureKind::Garbage,
+                format!("{route} answered {status} for {path} instead of opening a websocket"),
+                "let what stands in between pass upgrades of the connection on",
+            )),
+        }
+    }
+
+    /// The way to it.
+    pub fn route(&self) -> Route {
+        Route::Direct {
+            url: self.shown_url(),
+            backend: self.backend,
+        }
+    }
+
+    fn with_basic(&self, request: RequestBuilder) -> RequestBuilder {
+        match &self.basic {
+            Some((user, password)) => request.basic_auth(user, Some(password.expose_secret())),
+            None => request,
+        }
     }
 
     fn at(&self, path: &str) -> Url {
@@ -112,21 +191,8 @@ impl Direct {
     }
 
     async fn send(&self, route: &Route, path: &str, request: RequestBuilder) -> Result<Answer, Failure> {
-        let request = match &self.basic {
-            Some((user, password)) => request.basic_auth(user, Some(password.expose_secret())),
-            None => request,
-        };
-        let broken = |error: reqwest::Error| {
-            Failure::new(
-                FailureKind::Unreachable,
-                format!(
-                    "cannot ask {route} for {path}: {}",
-                    innermost(&error.without_url())
-                ),
-                route.unreachable_advice(),
-            )
-        };
-        let mut response = request.send().await.map_err(broken)?;
+        let broken = |error: reqwest::Error| broken(route, path, error);
+        let mut response = self.with_basic(request).send().await.map_err(broken)?;
         let status = response.status();
         let html = response
             .headers()
@@ -144,15 +210,29 @@ impl Direct {
     }
 }
 
+fn broken(route: &Route, path: &str, error: reqwest::Error) -> Failure {
+    Failure::new(
+        FailureKind::Unreachable,
+        format!(
+            "cannot ask {route} for {path}: {}",
+            innermost(&error.without_url())
+        ),
+        route.unreachable_advice(),
+    )
+}
+
 /// The address without user and password, and these.
-fn base_url(text: &str) -> Result<(Url, Option<(String, SecretString)>), Failure> {
+fn base_url(text: &str, backend: Backend) -> Result<(Url, Option<(String, SecretString)>), Failure> {
     let mut url = Url::parse(text)
         .ok()
         .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
         .ok_or_else(|| {
             options(
-                "the address of Prometheus is no http or https URL".to_owned(),
-                "write it like https://prometheus.example:9090, with its path prefix if it has one",
+                format!("the address of {backend} is no http or https URL"),
+                &format!(
+                    "write it like {}, with its path prefix if it has one",
+                    backend.example()
+                ),
             )
         })?;
     let user = decoded(url.username());
@@ -180,11 +260,11 @@ fn decoded(text: &str) -> String {
         .unwrap_or_default()
 }
 
-fn split_basic(pair: &SecretString) -> Result<(String, SecretString), Failure> {
+fn split_basic(pair: &SecretString, backend: Backend) -> Result<(String, SecretString), Failure> {
     match pair.expose_secret().split_once(':') {
         Some((user, password)) => Ok((user.to_owned(), SecretString::from(password))),
         None => Err(options(
-            "the credentials for Prometheus have no colon".to_owned(),
+            format!("the credentials for {backend} have no colon"),
             "write them as user:password",
         )),
     }

@@ -39,6 +39,8 @@ pub struct Failure {
     pub kind: FailureKind,
     /// For the operator.
     pub problem: Problem,
+    /// The server's own words in an error answer; empty where it said nothing.
+    pub said: String,
 }
 
 impl Failure {
@@ -50,6 +52,7 @@ impl Failure {
                 what: clean(what.as_ref()),
                 next_step: next_step.into(),
             },
+            said: String::new(),
         }
     }
 

@@ -7,11 +7,12 @@ pub mod route;
 use direct::Direct;
 use failure::{Failure, FailureKind, innermost, is_html};
 use http::header::{ACCEPT, CONTENT_TYPE};
-use http::{HeaderValue, Request, Response};
+use http::{HeaderMap, HeaderValue, Request, Response};
 use http_body_util::BodyExt;
 use kube::client::Body;
 use route::Route;
 use serde::de::Deserialize;
+use std::borrow::Cow;
 use std::future::Future;
 use std::time::Duration;
 
@@ -24,6 +25,8 @@ pub struct HttpTransport {
     route: Route,
     timeout: Duration,
     way: Way,
+    /// Sent with every request, besides the credentials of an address.
+    headers: HeaderMap,
 }
 
 #[derive(Clone)]
@@ -44,11 +47,10 @@ impl HttpTransport {
     /// To a server at an address of its own.
     pub fn direct(direct: Direct, timeout: Duration) -> Self {
         Self {
-            route: Route::Direct {
-                url: direct.shown_url(),
-            },
+            route: direct.route(),
             timeout,
             way: Way::Direct(direct),
+            headers: HeaderMap::new(),
         }
     }
 
@@ -58,7 +60,15 @@ impl HttpTransport {
             route,
             timeout,
             way: Way::Kube(client),
+            headers: HeaderMap::new(),
         }
+    }
+
+    /// The same way, with this header on each request.
+    #[must_use]
+    pub fn with_header(mut self, name: &'static str, value: HeaderValue) -> Self {
+        self.headers.insert(name, value);
+        self
     }
 
     /// Who answers.
@@ -70,7 +80,7 @@ impl HttpTransport {
     pub async fn get(&self, path: &str, parameters: &[(&str, &str)]) -> Result<Answer, Failure> {
         self.in_time(path, async {
             match &self.way {
-                Way::Direct(direct) => direct.get(&self.route, path, parameters).await,
+                Way::Direct(direct) => direct.get(&self.route, path, parameters, &self.headers).await,
                 Way::Kube(client) => self.get_through(client, path, parameters).await,
             }
         })
@@ -83,8 +93,11 @@ impl HttpTransport {
         match &self.way {
             Way::Kube(_) => self.get(path, parameters).await,
             Way::Direct(direct) => {
-                self.in_time(path, direct.post_form(&self.route, path, parameters))
-                    .await
+                self.in_time(
+                    path,
+                    direct.post_form(&self.route, path, parameters, &self.headers),
+                )
+                .await
             }
         }
     }
@@ -118,7 +131,7 @@ impl HttpTransport {
         parameters: &[(&str, &str)],
     ) -> Result<Answer, Failure> {
         let address = format!("{}{path}{}", self.route.prefix(), query_text(parameters));
-        let request = Request::get(address)
+        let mut request = Request::get(address)
             .header(
                 ACCEPT,
                 HeaderValue::from_static("application/json, text/plain;q=0.5"),
@@ -131,6 +144,7 @@ impl HttpTransport {
                     "check its name and port",
                 )
             })?;
+        request.headers_mut().extend(self.headers.clone());
         let response = client
             .send(request)
             .await
@@ -240,6 +254,11 @@ impl Answer {
             format!("{} was cut off after {} bytes", self.what, self.body.len()),
             "check proxies and load balancers in between for size and time limits; it is tried again by itself",
         )
+    }
+
+    /// The body as text, with replacement characters for what is none: logs may hold anything.
+    pub fn lossy_text(&self) -> Cow<'_, str> {
+        String::from_utf8_lossy(&self.body)
     }
 
     /// The body as text.

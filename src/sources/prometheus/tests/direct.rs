@@ -2,6 +2,7 @@ use super::lab::{Answers, article_cluster};
 use super::*;
 use crate::sources::bench::{Fake, Reply};
 use crate::sources::transport::direct::{Credentials, Direct};
+use crate::sources::transport::route::Backend;
 use secrecy::SecretString;
 
 #[tokio::test]
@@ -89,7 +90,8 @@ async fn nobody_listens_at_the_address() {
 fn files_and_headers_that_are_no_good_are_named_without_their_content() {
     let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
     let refused = |credentials: &Credentials| {
-        let failure = Direct::new("https://prometheus.example", credentials).unwrap_err();
+        let failure =
+            Direct::new("https://prometheus.example", credentials, Backend::Prometheus).unwrap_err();
         failure.problem.what
     };
     let directory = tempfile::tempdir().unwrap();
@@ -126,7 +128,7 @@ fn files_and_headers_that_are_no_good_are_named_without_their_content() {
 #[test]
 fn an_address_that_is_none_is_refused_with_an_example() {
     for bad in ["prometheus:9090", "ftp://x", "not a url", "http://"] {
-        let failure = Direct::new(bad, &Credentials::default()).unwrap_err();
+        let failure = Direct::new(bad, &Credentials::default(), Backend::Prometheus).unwrap_err();
         assert!(
             failure
                 .problem
