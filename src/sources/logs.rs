@@ -198,10 +198,10 @@ async fn from_kubelets(
 ) -> Vec<LogEntry> {
     let portion = Portion {
         since_ns: wanted.range.start_ns,
-        // A filter is applied here, behind the kubelet's own cut.
+        // A filter is applied here, behind the kubelet's own cut; the one line more tells that there are older ones.
         lines: match wanted.query.filter {
             Some(_) => wanted.lines.max(FILTERED),
-            None => wanted.lines,
+            None => wanted.lines.saturating_add(1),
         },
     };
     let mut answers = futures::stream::iter(containers)
