@@ -1,6 +1,7 @@
 //! Windows metrics out of a Prometheus server: found by itself among the cluster's services, or at an address
 //! that the operator gives.
 
+pub mod alerts;
 pub mod catalogue;
 pub mod connection;
 pub mod discover;
@@ -167,7 +168,10 @@ impl Runner {
     async fn round(&mut self, demand: &Demand) -> Result<(), Failure> {
         let mut connection = match self.connection.take() {
             Some(connection) => connection,
-            None => Connection::open(&self.context, &self.options).await?,
+            None => {
+                let context = &self.context;
+                Connection::open(&context.client, context.request_timeout, &self.options).await?
+            }
         };
         if connection.inventoried.elapsed() >= INVENTORY {
             connection.take_inventory().await?;
