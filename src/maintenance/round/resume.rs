@@ -114,7 +114,7 @@ pub fn resume(
             node: node.clone(),
             until: ended + round.soak(),
             ready: BTreeSet::new(),
-            node_was_ready: false,
+            boot_id: None,
         };
     }
     set_out(round, at)
