@@ -97,6 +97,8 @@ pub struct Round {
     pub earlier: Option<f64>,
     /// What it waits for, as it was told.
     pub waiting: Option<RoundHappening>,
+    /// The forecast of the end, as it was told.
+    pub forecast_told: Option<Timestamp>,
     /// Somebody is there to confirm the pause.
     attended: bool,
     /// The pause was confirmed.
@@ -169,6 +171,7 @@ pub fn start(plan: Plan, earlier: Option<f64>, attended: bool, at: Timestamp) ->
         stage: Stage::Gates,
         earlier,
         waiting: None,
+        forecast_told: None,
         attended,
         confirmed: false,
         alerts: Alerts::default(),
@@ -284,11 +287,12 @@ impl<'a> Turn<'a> {
     }
 
     fn tell_standing(&mut self) {
+        self.round.forecast_told = self.round.forecast(self.at);
         let round = &*self.round;
         let standing = RoundHappening::Round {
             nodes: round.nodes.iter().map(|node| node.node.clone()).collect(),
             done: round.done().len(),
-            forecast_end: round.forecast(self.at),
+            forecast_end: round.forecast_told,
             node_seconds: round.expected().map(TimeDelta::as_seconds_f64),
         };
         let next = round.left().into_iter().next();

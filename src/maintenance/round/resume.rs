@@ -101,6 +101,7 @@ pub fn resume(
         stage: Stage::Gates,
         earlier,
         waiting: None,
+        forecast_told: None,
         attended,
         confirmed,
         alerts: Alerts::default(),
