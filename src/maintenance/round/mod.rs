@@ -202,19 +202,16 @@ pub fn next_wake(round: &Round) -> Option<Timestamp> {
     match &round.stage {
         Stage::Soaking { until, .. } => Some(*until),
         Stage::Gates => {
-            let until = match &round.waiting {
-                Some(RoundHappening::Waiting { until, .. }) => *until,
-                _ => None,
-            };
-            let again = round
-                .alerts
-                .answer
-                .as_ref()
-                .map(|(answered, _)| *answered + ALERTS_REST);
-            until
-                .into_iter()
-                .chain(again.filter(|_| !round.alerts.asked))
-                .min()
+            if let Some(RoundHappening::Waiting {
+                reason: Reason::Window | Reason::Forecast,
+                until,
+                ..
+            }) = &round.waiting
+            {
+                return *until;
+            }
+            let answer = round.alerts.answer.as_ref().filter(|_| !round.alerts.asked);
+            answer.map(|(answered, _)| *answered + ALERTS_REST)
         }
         Stage::Working { .. } | Stage::Paused | Stage::Over(_) => None,
     }
@@ -480,7 +477,8 @@ impl<'a> Turn<'a> {
         let begun = |one: &NodeOfRound| one.node == next && one.standing == Standing::Begun;
         let again = self.round.nodes.iter().any(begun);
         // A node that is cordoned and half drained is better gone on with than left so.
-        if !again && !(self.window_is_open(&next) && self.alerts_are_silent(&next)) {
+        let may = again || self.window_is_open(&next) && self.alerts_are_silent(&next);
+        if !may {
             return;
         }
         self.round.waiting = None;

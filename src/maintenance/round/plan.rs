@@ -22,6 +22,7 @@ pub struct Terms {
 
 impl Terms {
     /// These, and what was kept where they say nothing.
+    #[must_use]
     pub fn or(self, kept: Self) -> Self {
         Self {
             pause_after_first: self.pause_after_first || kept.pause_after_first,

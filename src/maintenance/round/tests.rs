@@ -453,6 +453,9 @@ proptest! {
                 }
                 Move::Kill => {}
             }
+            if let Some(wake) = next_wake(&play.round) {
+                prop_assert!(wake > play.now, "it would be woken again and again");
+            }
             prop_assert!(!was_over || play.begun.len() == before, "begun after the end");
             prop_assert!(play.begun.len() <= before + 1);
             if let Some((node, again)) = play.begun.get(before).cloned() {

@@ -166,12 +166,12 @@ impl Runner {
     }
 
     async fn round(&mut self, demand: &Demand) -> Result<(), Failure> {
-        let mut connection = match self.connection.take() {
-            Some(connection) => connection,
-            None => {
-                let context = &self.context;
-                Connection::open(&context.client, context.request_timeout, &self.options).await?
-            }
+        let held = self.connection.take();
+        let mut connection = if let Some(connection) = held {
+            connection
+        } else {
+            let context = &self.context;
+            Connection::open(&context.client, context.request_timeout, &self.options).await?
         };
         if connection.inventoried.elapsed() >= INVENTORY {
             connection.take_inventory().await?;
