@@ -516,6 +516,18 @@ impl<'a> Turn<'a> {
             return false;
         };
         if begin <= self.at {
+            let over = |waiting: &RoundHappening| {
+                matches!(
+                    waiting,
+                    RoundHappening::Waiting {
+                        reason: Reason::Window | Reason::Forecast,
+                        ..
+                    }
+                )
+            };
+            if self.round.waiting.as_ref().is_some_and(over) {
+                self.round.waiting = None;
+            }
             return true;
         }
         let opens = window.clock(begin);

@@ -69,8 +69,8 @@ fn nodes_are_marked_in_order_and_begun_as_a_round() {
 fn a_mark_is_taken_away_by_the_same_key_and_one_node_is_maintained_as_ever() {
     let mut operator = operator();
     operator
-        .press(" ")
-        .press(" ")
+        .types(" ")
+        .types(" ")
         .press("m")
         .sees("maintain k8s-lab-");
 }
@@ -86,7 +86,7 @@ fn what_is_not_understood_is_said_and_nothing_begun() {
     ] {
         let mut operator = operator();
         operator
-            .press(" ")
+            .types(" ")
             .press("m")
             .types(typed)
             .press("enter")
