@@ -28,6 +28,10 @@ pub enum Outcome {
     Aborted,
     /// 14: the node restarted, but its revision is the same.
     NotUpdated,
+    /// 15: a round is at its pause after the first node, and nobody is there to confirm.
+    Paused,
+    /// 16: a node, or a pod of its workloads, did not stay well in the soak time of a round.
+    Unsettled,
     /// 64: wrong usage.
     Usage,
 }
@@ -45,6 +49,8 @@ impl Outcome {
             Self::Refused => 12,
             Self::Aborted => 13,
             Self::NotUpdated => 14,
+            Self::Paused => 15,
+            Self::Unsettled => 16,
             Self::Usage => 64,
         }
     }

@@ -20,6 +20,7 @@ pub mod reading;
 pub mod selector;
 pub mod severity;
 pub mod text;
+pub mod wait;
 pub mod windows_version;
 
 use std::sync::Arc;

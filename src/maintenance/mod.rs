@@ -17,5 +17,7 @@ pub mod options;
 pub mod pods;
 pub mod preflight;
 pub mod record;
+pub mod round;
 pub mod state;
 pub mod told;
+pub mod window;

@@ -1,11 +1,12 @@
 //! The journal: what happened, line by line as JSON, appended and synced before anything else goes on. One file per
 //! cluster and node, in the user's state directory (`$XDG_STATE_HOME/drainboard/maintenance`).
 
-use crate::maintenance::event::Event;
+use crate::maintenance::event::{Event, Happening};
 use crate::maintenance::record::Record;
 use etcetera::BaseStrategy;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -25,20 +26,19 @@ pub enum Line {
     },
 }
 
-/// The journal of one node.
+/// A file of JSON lines that only grows.
 #[derive(Debug)]
-pub struct Journal {
+pub struct Lines {
     path: PathBuf,
     file: File,
 }
 
-impl Journal {
-    /// Opens the journal of `node` in the cluster behind `server` to append to it.
+impl Lines {
+    /// Opens it to append to it; makes it and its directory where they are missing.
     ///
     /// # Errors
-    /// There is no state directory, or it cannot be written.
-    pub fn open(server: &str, node: &str) -> io::Result<Self> {
-        let path = directory_of(server)?.join(file_part(node) + ".jsonl");
+    /// It cannot be written.
+    pub fn open(path: PathBuf) -> io::Result<Self> {
         if let Some(directory) = path.parent() {
             std::fs::create_dir_all(directory)?;
         }
@@ -54,16 +54,68 @@ impl Journal {
     ///
     /// # Errors
     /// The disk is full, or the file cannot be written.
-    pub fn append(&mut self, line: &Line) -> io::Result<()> {
+    pub fn append(&mut self, line: &impl Serialize) -> io::Result<()> {
         let mut text = serde_json::to_vec(line)?;
         text.push(b'\n');
         self.file.write_all(&text)?;
         self.file.sync_data()
     }
 
+    /// Keeps other runs of the program out as long as this one lives. False if another one has it.
+    ///
+    /// # Errors
+    /// The file system has no locks.
+    pub fn lock(&self) -> io::Result<bool> {
+        match self.file.try_lock() {
+            Ok(()) => Ok(true),
+            Err(TryLockError::WouldBlock) => Ok(false),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+}
+
+/// The lines of such a file. One that was cut off by a crash is skipped.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn read<L: DeserializeOwned>(path: &Path) -> io::Result<Vec<L>> {
+    let mut lines = Vec::new();
+    for text in std::fs::read(path)?.split(|byte| *byte == b'\n') {
+        if text.is_empty() {
+            continue;
+        }
+        match serde_json::from_slice(text) {
+            Ok(line) => lines.push(line),
+            Err(error) => tracing::debug!(%error, "a line of a journal cannot be read"),
+        }
+    }
+    Ok(lines)
+}
+
+/// The journal of one node.
+#[derive(Debug)]
+pub struct Journal(Lines);
+
+impl Journal {
+    /// Opens the journal of `node` in the cluster behind `server` to append to it.
+    ///
+    /// # Errors
+    /// There is no state directory, or it cannot be written.
+    pub fn open(server: &str, node: &str) -> io::Result<Self> {
+        Lines::open(path_of(server, node)?).map(Self)
+    }
+
+    /// Appends a line and waits until it is on the disk.
+    ///
+    /// # Errors
+    /// The disk is full, or the file cannot be written.
+    pub fn append(&mut self, line: &Line) -> io::Result<()> {
+        self.0.append(line)
+    }
+
     /// Where it is.
     pub fn path(&self) -> &Path {
-        &self.path
+        &self.0.path
     }
 
     /// The events of this maintenance, oldest first. A line that was cut off by a crash is skipped.
@@ -71,19 +123,46 @@ impl Journal {
     /// # Errors
     /// The file cannot be read.
     pub fn events(&self, id: &str) -> io::Result<Vec<Event>> {
-        let mut events = Vec::new();
-        for text in std::fs::read(&self.path)?.split(|byte| *byte == b'\n') {
-            if text.is_empty() {
-                continue;
-            }
-            match serde_json::from_slice(text) {
-                Ok(Line::Happened { id: of, event }) if of == id => events.push(event),
-                Ok(_) => {}
-                Err(error) => tracing::debug!(%error, "a line of the journal cannot be read"),
-            }
-        }
-        Ok(events)
+        Ok(events_of(read(&self.0.path)?, id))
     }
+}
+
+/// The events of this maintenance among these lines.
+pub fn events_of(lines: Vec<Line>, id: &str) -> Vec<Event> {
+    let event = |line| match line {
+        Line::Happened { id: of, event } if of == id => Some(event),
+        _ => None,
+    };
+    lines.into_iter().filter_map(event).collect()
+}
+
+/// What the journal of `node` holds; nothing where there is none.
+pub fn lines_of(server: &str, node: &str) -> Vec<Line> {
+    path_of(server, node)
+        .and_then(|path| read(&path))
+        .inspect_err(|error| tracing::debug!(%error, %node, "there is no journal of the node"))
+        .unwrap_or_default()
+}
+
+/// How long maintenances took that ended well, of all nodes of the cluster behind `server`, in seconds.
+pub fn durations(server: &str) -> Vec<f64> {
+    let files = directory_of(server).and_then(std::fs::read_dir);
+    let paths = files.into_iter().flatten().flatten().map(|file| file.path());
+    paths
+        .filter(|path| path.extension().is_some_and(|extension| extension == "jsonl"))
+        .flat_map(|path| read::<Line>(&path).unwrap_or_default())
+        .filter_map(|line| match line {
+            Line::Happened { event, .. } => match event.what {
+                Happening::Done { seconds } => Some(seconds),
+                _ => None,
+            },
+            Line::Record(_) => None,
+        })
+        .collect()
+}
+
+fn path_of(server: &str, node: &str) -> io::Result<PathBuf> {
+    Ok(directory_of(server)?.join(file_part(node) + ".jsonl"))
 }
 
 /// Where everything about the cluster behind `server` is kept.

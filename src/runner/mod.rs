@@ -4,4 +4,6 @@
 pub mod boots;
 pub mod journal;
 pub mod report;
+pub mod round;
+pub mod round_journal;
 pub mod session;

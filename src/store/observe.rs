@@ -46,6 +46,31 @@ impl Store {
         nodes
     }
 
+    /// This node.
+    pub fn node(&self, name: &Name) -> Option<&Node> {
+        self.cluster.node(name)
+    }
+
+    /// How many pods that have not ended are on the node; `None` while that is not known.
+    pub fn pods_on(&self, node: &Name) -> Option<usize> {
+        self.cluster.pod_count(node).ok()
+    }
+
+    /// Pods of these controllers on any node that should run: not ended, not being deleted; and whether they are ready.
+    /// `None` while the watches do not tell. Looks at every pod there is.
+    pub fn workloads(&self, owners: &BTreeSet<OwnerKey>) -> Option<Vec<(PodRef, bool)>> {
+        if !self.is_observable() {
+            return None;
+        }
+        let pods = self.cluster.pods.iter().map(|at| at.row);
+        let meant = pods.filter(|pod| {
+            pod.deleted_at.is_none()
+                && !ended(pod)
+                && OwnerKey::of(pod).is_some_and(|owner| owners.contains(&owner))
+        });
+        Some(meant.map(|pod| (PodRef::of(pod), is_ready(pod))).collect())
+    }
+
     /// How the cluster looks to a maintenance of `node`, with the ready pods of the controllers in `wanted` too.
     ///
     /// `None` while the watches of nodes and pods are not both live, or do not look at everything (one namespace, a

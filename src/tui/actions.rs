@@ -3,6 +3,7 @@
 
 use super::keys::Key;
 use super::maintain;
+use super::rounds;
 use super::ui::{Opened, Ui};
 use std::borrow::Cow;
 
@@ -114,6 +115,9 @@ pub enum ActionId {
     Pods,
     Updates,
     Maintain,
+    Mark,
+    GoOn,
+    StopRound,
     Cordon,
     Begin,
     RunReboot,
@@ -293,11 +297,39 @@ pub const ACTIONS: &[Action] = &[
         OBJECTS,
         "maintain…",
         "Take the node through drain, update, restart, proof of the restart, network check and uncordon; or go on with \
-         the maintenance that is under way on it.",
+         the maintenance that is under way on it. If nodes are marked: a round over these, one after another.",
     )
     .footer(11)
     .writing()
     .when(maintain::can_maintain),
+    action(
+        ActionId::Mark,
+        &[Key::Char(' ')],
+        TABLE,
+        "mark",
+        "In the table of updates: mark the node for a round, or take the mark away. The first that is marked comes first.",
+    )
+    .footer(11)
+    .when(rounds::can_mark),
+    action(
+        ActionId::GoOn,
+        &[Key::Char('p')],
+        READING,
+        "go on…",
+        "The round pauses after its first node: go on with the next one. Its name confirms.",
+    )
+    .footer(1)
+    .writing()
+    .when(rounds::can_go_on),
+    action(
+        ActionId::StopRound,
+        &[Key::Char('X')],
+        READING,
+        "stop round",
+        "Begin no further node. The maintenance that is under way goes on; the round can be gone on with later.",
+    )
+    .footer(9)
+    .when(rounds::can_stop),
     action(
         ActionId::Cordon,
         &[Key::Char('C')],

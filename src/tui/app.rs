@@ -6,6 +6,7 @@ use super::keys::Key;
 use super::maintain::{self, Order};
 use super::palette::{Choice, NOT_A_NAMESPACE, Palette};
 use super::prompt::{Asks, Prompt, is_namespace, join_selector};
+use super::rounds;
 use super::sort_menu::{SortMenu, inverse};
 use super::ui::{Cursor, Message, Modal, Open, Opened, Scope, Ui};
 use crate::domain::Name;
@@ -187,19 +188,28 @@ fn perform(ui: &mut Ui, id: ActionId) -> Vec<Effect> {
         | ActionId::StopWaiting
         | ActionId::Abandon
         | ActionId::CopyCommands => return maintain::perform(ui, id),
+        ActionId::Mark => rounds::mark(ui),
+        ActionId::GoOn => rounds::ask_to_go_on(ui),
+        ActionId::StopRound => return vec![Effect::Maintain(Order::StopRound)],
     }
     Vec::new()
 }
 
 /// Leaving leaves a maintenance where it is: that is said first.
 fn quit(ui: &mut Ui) -> Vec<Effect> {
-    let node = ui.left_behind().filter(|_| !ui.leaving).cloned();
-    let Some(node) = node else {
+    let text = match (ui.round_under_way(), ui.left_behind()) {
+        _ if ui.leaving => None,
+        (Some(_), _) => {
+            Some("q again leaves the round as it is; `maintain --resume` goes on with it".to_owned())
+        }
+        (None, node) => node.map(|node| {
+            format!("q again leaves {node} as it is; here `m` goes on with it, or `maintain {node} --resume`")
+        }),
+    };
+    let Some(text) = text else {
         return vec![Effect::Quit];
     };
     ui.leaving = true;
-    let text =
-        format!("q again leaves {node} as it is; here `m` goes on with it, or `maintain {node} --resume`");
     say(ui, Role::Warn, text);
     Vec::new()
 }
@@ -304,7 +314,7 @@ fn rescope(ui: &mut Ui, namespace: Option<Name>, pod_selector: String) -> Vec<Ef
     if wanted == ui.scope {
         return Vec::new();
     }
-    if let Some(node) = ui.busy().map(|state| state.node.clone())
+    if let Some(node) = ui.at_work()
         && wanted != Scope::default()
     {
         let text = format!("{node} is being worked on, and that needs to see all namespaces and pods");
@@ -407,6 +417,7 @@ fn accept(ui: &mut Ui) -> Vec<Effect> {
             Asks::Filter { .. } => accept_filter(ui, prompt.input.value()),
             Asks::Namespace => accept_namespace(ui, prompt.input.value().trim()),
             Asks::Maintain(node) => maintain::accept_purpose(ui, node, prompt.input.value()),
+            Asks::Round(nodes) => rounds::accept(ui, nodes, prompt.input.value()),
             Asks::Confirm(confirm) => maintain::accept_confirmation(ui, *confirm, prompt.input.value()),
             Asks::Recreate => maintain::accept_recreation(ui, prompt.input.value()),
         },
@@ -457,7 +468,7 @@ fn accept_namespace(ui: &mut Ui, name: &str) -> Vec<Effect> {
 
 /// What is open is about objects of the old cluster, and so is the selection.
 fn switch_context(ui: &mut Ui, name: String) -> Vec<Effect> {
-    if let Some(node) = ui.busy().map(|state| state.node.clone()) {
+    if let Some(node) = ui.at_work() {
         let text = format!("{node} is being worked on: end or abandon that before you go to another cluster");
         say(ui, Role::Warn, text);
         return Vec::new();

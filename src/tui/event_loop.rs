@@ -9,6 +9,7 @@ use super::scene;
 use super::ui::{Message, Ui};
 use super::views::Views;
 use crate::domain::Timestamp;
+use crate::maintenance::round::Round;
 use crate::sources::event::{Request, SourceEvent};
 use crate::store::Store;
 use crate::store::view::Role;
@@ -69,6 +70,8 @@ pub trait Workshop<S> {
     fn remember(&mut self, store: &mut S) -> bool;
     /// The maintenance as it is now, if that changed since it was asked last.
     fn news(&mut self) -> Option<Arc<Underway>>;
+    /// The round as it is now, if that changed since it was asked last.
+    fn round_news(&mut self) -> Option<Arc<Round>>;
 }
 
 /// What folds the messages of the sources.
@@ -149,7 +152,7 @@ pub async fn run<S: Views + Fold>(
                 }
                 painter.stale = true;
             }
-            () = tokio::time::sleep_until(look_at.due()), if look_at.is_wanted() && ui.busy().is_some() => {
+            () = tokio::time::sleep_until(look_at.due()), if look_at.is_wanted() && ui.at_work().is_some() => {
                 workshop.observe(store);
                 painter.stale |= look_at.looked(ui, workshop);
             }
@@ -212,10 +215,13 @@ impl LookAt {
 
     /// Takes what became of the maintenance to the screens; whether anything did.
     fn learn<S>(ui: &mut Ui, workshop: &mut impl Workshop<S>) -> bool {
-        let news = workshop.news();
-        let any = news.is_some();
-        if any {
+        let (news, round) = (workshop.news(), workshop.round_news());
+        let any = news.is_some() || round.is_some();
+        if news.is_some() {
             ui.underway = news;
+        }
+        if round.is_some() {
+            ui.round = round;
         }
         any
     }

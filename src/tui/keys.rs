@@ -69,6 +69,7 @@ impl Key {
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Char(' ') => f.write_str("space"),
             Self::Char(c) => write!(f, "{c}"),
             Self::Ctrl(c) => write!(f, "ctrl-{c}"),
             Self::Enter => f.write_str("enter"),

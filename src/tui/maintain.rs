@@ -4,6 +4,7 @@
 use super::actions::ActionId;
 use super::app::Effect;
 use super::prompt::{Asks, Prompt};
+use super::rounds;
 use super::ui::{Message, Modal, Open, Opened, Ui};
 use crate::domain::text::sanitise;
 use crate::domain::{Name, Timestamp};
@@ -11,9 +12,10 @@ use crate::maintenance::input::Command;
 use crate::maintenance::options::{Options, Purpose};
 use crate::maintenance::pods::PodRef;
 use crate::maintenance::record::Record;
+use crate::maintenance::round::plan::Terms;
 use crate::maintenance::state::{Question, State, Step};
 use crate::store::Standing;
-use crate::store::view::Role;
+use crate::store::view::{Role, TableKind};
 
 /// The maintenance that was begun, or gone on with, from these screens.
 #[derive(Clone, Debug)]
@@ -50,6 +52,19 @@ pub enum Order {
         /// As it stands on the node.
         record: Box<Record>,
     },
+    /// Begin a round over these nodes.
+    Round {
+        /// The nodes, in order.
+        nodes: Vec<Name>,
+        /// What was asked for each.
+        options: Box<Options>,
+        /// What stands between two of them.
+        terms: Box<Terms>,
+    },
+    /// Go on with the round after its pause.
+    GoOn,
+    /// Begin no further node of the round.
+    StopRound,
     /// Tell the maintenance that is under way what was decided.
     Decide(Command),
     /// Cordon the node or uncordon it, and nothing else.
@@ -95,6 +110,9 @@ impl Ui {
 
 /// Whether the selected node can be maintained.
 pub fn can_maintain(ui: &Ui) -> Condition {
+    if ui.round_under_way().is_some() && ui.busy().is_none() {
+        return Err("a round is under way: X stops it");
+    }
     let Some(subject) = &ui.subject else {
         return Err("no node is selected");
     };
@@ -235,7 +253,7 @@ pub fn perform(ui: &mut Ui, id: ActionId) -> Vec<Effect> {
     Vec::new()
 }
 
-fn ask(ui: &mut Ui, asks: Asks, text: String) {
+pub(super) fn ask(ui: &mut Ui, asks: Asks, text: String) {
     ui.modal = Some(Modal::Prompt(Prompt::new(asks, text)));
 }
 
@@ -255,6 +273,9 @@ fn maintain(ui: &mut Ui) {
     };
     if ui.busy().is_some() {
         return open(ui);
+    }
+    if ui.tab == TableKind::Updates && ui.opened.is_empty() && !ui.marked.is_empty() {
+        return rounds::ask(ui);
     }
     let purpose = suggested(&subject).name().to_owned();
     match subject.record {
@@ -362,7 +383,7 @@ pub fn accept_recreation(ui: &mut Ui, typed: &str) -> Vec<Effect> {
     Vec::new()
 }
 
-fn warn(ui: &mut Ui, text: String) {
+pub(super) fn warn(ui: &mut Ui, text: String) {
     ui.message = Some(Message {
         text,
         role: Role::Warn,

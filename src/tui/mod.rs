@@ -15,6 +15,7 @@ mod pages;
 pub mod palette;
 pub mod prompt;
 pub mod render;
+mod rounds;
 pub mod scene;
 pub mod sessions;
 pub mod sort_menu;

@@ -1,6 +1,7 @@
 //! A line of input in the place of the footer: the filter (applied while it is typed) and the namespace.
 
 use super::maintain::{Confirm, WISHES};
+use super::rounds;
 use super::ui::Cursor;
 use crate::domain::Name;
 use crate::domain::text::sanitise;
@@ -30,6 +31,8 @@ pub enum Asks {
     Namespace,
     /// What the node is to be maintained for.
     Maintain(Name),
+    /// What the round over these nodes is to be for.
+    Round(Vec<Name>),
     /// A word that confirms.
     Confirm(Box<Confirm>),
     /// Which pod without network is to be created anew.
@@ -51,6 +54,7 @@ impl Prompt {
             Asks::Filter { .. } => "/".into(),
             Asks::Namespace => "namespace: ".into(),
             Asks::Maintain(node) => format!("maintain {} for: ", sanitise(node)).into(),
+            Asks::Round(nodes) => format!("round of {} nodes, for: ", nodes.len()).into(),
             Asks::Confirm(confirm) => format!("type {} to {}: ", sanitise(&confirm.word), confirm.to).into(),
             Asks::Recreate => "recreate: ".into(),
         }
@@ -62,6 +66,7 @@ impl Prompt {
             Asks::Filter { .. } => "word  !word  column:value  commit>80%  -l app=web",
             Asks::Namespace => "empty for all",
             Asks::Maintain(_) => WISHES,
+            Asks::Round(_) => rounds::WISHES,
             Asks::Confirm(_) => "esc: no",
             Asks::Recreate => "namespace/name of a pod without network",
         }

@@ -6,6 +6,7 @@ use super::layout::{self, Areas, Placement};
 use super::maintain::Underway;
 use super::pages;
 use super::render::text;
+use super::rounds;
 use super::sources_page;
 use super::ui::{Opened, Scope, Ui};
 use super::views::Views;
@@ -82,7 +83,8 @@ pub fn build(ui: &mut Ui, views: &mut impl Views, now: Timestamp) -> Scene {
         namespace: header.namespace.clone(),
         pod_selector: header.pod_selector.to_string(),
     };
-    let problem = problem(&header, ui.size);
+    let mut problem = problem(&header, ui.size);
+    problem.extend(rounds::line(ui));
     let table = ui.opened.is_empty();
     let rows = u16::try_from(problem.len()).unwrap_or(0);
     let Some(areas) = Areas::of(ui.size, rows, table) else {

@@ -8,9 +8,14 @@ use crate::domain::{Name, Timestamp};
 use crate::maintenance::event::{Ending, Event};
 use crate::maintenance::input::Heard;
 use crate::maintenance::options::Options;
+use crate::maintenance::record::Record;
+use crate::maintenance::round::event::{Reason, RoundHappening};
+use crate::maintenance::round::{self, Round};
 use crate::maintenance::state::{Question, State};
+use crate::runner::round::{News, RoundRun};
 use crate::runner::session::{Session, Setup, Woken};
 use crate::sources::kubernetes::maintain::set_cordon;
+use crate::sources::prometheus;
 use crate::store::Store;
 use crate::store::view::Role;
 use chrono::Utc;
@@ -41,11 +46,22 @@ pub struct Terms {
     pub remembers_boots: bool,
 }
 
+/// A round, and what it has to be told and to do next.
+struct RoundUnderWay {
+    run: RoundRun,
+    /// What each node is begun with.
+    options: Options,
+    /// The node that is to be begun at the next look at the cluster.
+    due: Option<(Name, bool)>,
+    changed: bool,
+}
+
 /// The maintenance under way, if any, and the small changes that need none.
 pub struct Sessions {
     client: watch::Receiver<Option<kube::Client>>,
     terms: Terms,
     session: Option<Session>,
+    round: Option<RoundUnderWay>,
     log: VecDeque<(Timestamp, String)>,
     changed: bool,
     /// Small changes, and the last writes of what is over; each may have something to say.
@@ -61,6 +77,7 @@ impl Sessions {
             watchman: Watchman::new(terms.remembers_boots),
             terms,
             session: None,
+            round: None,
             log: VecDeque::new(),
             changed: false,
             small: JoinSet::new(),
@@ -114,6 +131,72 @@ impl Sessions {
         self.session = Some(session);
     }
 
+    /// The maintenance ended just now: the round goes on from there.
+    fn node_ended(&mut self) -> Option<Message> {
+        let (Some(session), Some(round)) = (&self.session, &mut self.round) else {
+            return None;
+        };
+        let (ending, _) = session.state()?.ending.as_ref()?;
+        let news = round.run.ended(session, *ending);
+        self.take(news)
+    }
+
+    /// Takes what came of the round; its end and its pause are told the operator wherever he is.
+    fn take(&mut self, news: News) -> Option<Message> {
+        let mut said = None;
+        for event in news.events {
+            let role = match &event.what {
+                RoundHappening::RoundDone { .. } => Some(Role::Ok),
+                RoundHappening::RoundStopped { .. } => Some(Role::Error),
+                RoundHappening::Waiting {
+                    reason: Reason::Pause,
+                    ..
+                } => Some(Role::Warn),
+                _ => None,
+            };
+            let text = event.what.to_string();
+            if let Some(role) = role {
+                said = Some(message(text.clone(), role));
+            }
+            self.write(event.at, text);
+        }
+        if let Some(round) = &mut self.round {
+            round.due = news.begin.or(round.due.take());
+            round.changed = true;
+        }
+        said
+    }
+
+    /// Begins the node that is due.
+    fn begin_node(&mut self, store: &Store) {
+        let Some(round) = &mut self.round else { return };
+        let Some((node, again)) = round.due.take() else {
+            return;
+        };
+        let options = round.options.clone();
+        let found = store.node(&node);
+        let begun = round.run.hear(round::Heard::Begun {
+            boot_id: found.map(|found| found.boot_id.clone()).unwrap_or_default(),
+        });
+        self.take(begun);
+        let record = found
+            .filter(|_| again)
+            .and_then(|found| Record::parse(found.maintenance.as_deref()?).ok());
+        match (self.setup(store, options, false), record) {
+            (Ok(setup), Some(record)) => self.set_out(Session::resume(node, record, setup)),
+            (Ok(setup), None) => self.set_out(Session::start(node, setup)),
+            (Err(problem), _) => {
+                self.write(Utc::now(), problem);
+                self.hear_round(round::Heard::Stop);
+            }
+        }
+    }
+
+    fn hear_round(&mut self, heard: round::Heard) -> Option<Message> {
+        let news = self.round.as_mut()?.run.hear(heard);
+        self.take(news)
+    }
+
     fn note(&mut self, events: Vec<Event>) {
         for event in events {
             let words = event.what.to_string();
@@ -142,11 +225,13 @@ impl Sessions {
         let events = session.hear(heard);
         self.note(events);
         let state = self.state()?;
-        match (&state.ending, state.question) {
+        let said = match (&state.ending, state.question) {
             (Some((ending, reason)), _) if !was_over => Some(ended(&state.node, *ending, reason)),
             (None, Some(question)) if asked != Some(question) => Some(asks(&state.node, question)),
             _ => None,
-        }
+        };
+        let of_round = if was_over { None } else { self.node_ended() };
+        of_round.or(said)
     }
 
     fn cordon(&mut self, node: Name, uid: Name, cordoned: bool) -> Result<(), String> {
@@ -202,6 +287,29 @@ impl Workshop<Store> for Sessions {
                 let setup = self.setup(store, options, false)?;
                 self.set_out(Session::resume(node, *record, setup));
             }
+            Order::Round {
+                nodes,
+                options,
+                terms,
+            } => {
+                let setup = self.setup(store, (*options).clone(), false)?;
+                // Alerts are asked for on the command line only: what tells where Prometheus is stays with its source.
+                let (run, news) =
+                    RoundRun::start(nodes, *terms, &setup, prometheus::Options::default(), true);
+                self.round = Some(RoundUnderWay {
+                    run,
+                    options: *options,
+                    due: None,
+                    changed: true,
+                });
+                self.take(news);
+            }
+            Order::GoOn => {
+                self.hear_round(round::Heard::GoOn);
+            }
+            Order::StopRound => {
+                self.hear_round(round::Heard::Stop);
+            }
             Order::Decide(command) => {
                 self.hear(Heard::Operator(command));
             }
@@ -212,9 +320,20 @@ impl Workshop<Store> for Sessions {
 
     fn observe(&mut self, store: &Store) {
         if let Some(session) = &mut self.session {
+            let was_over = session.is_over();
             let events = session.observe(store);
             self.note(events);
+            if !was_over {
+                self.node_ended();
+            }
         }
+        if let Some(round) = &mut self.round {
+            let news = round.run.observe(store);
+            if news.begin.is_some() || !news.events.is_empty() {
+                self.take(news);
+            }
+        }
+        self.begin_node(store);
     }
 
     fn remember(&mut self, store: &mut Store) -> bool {
@@ -229,7 +348,15 @@ impl Workshop<Store> for Sessions {
                 _ => pending().await,
             }
         };
+        let round = self.round.as_mut();
+        let turn = async {
+            match round {
+                Some(round) if !round.run.round().is_over() => round.run.wake().await,
+                _ => pending().await,
+            }
+        };
         tokio::select! {
+            heard = turn => self.hear_round(heard),
             woken = wake => match woken {
                 Woken::Heard(heard) => self.hear(heard),
                 Woken::Output(line) => {
@@ -244,6 +371,11 @@ impl Workshop<Store> for Sessions {
             },
             () = self.watchman.noted() => None,
         }
+    }
+
+    fn round_news(&mut self) -> Option<Arc<Round>> {
+        let round = self.round.as_mut()?;
+        std::mem::take(&mut round.changed).then(|| Arc::new(round.run.round().clone()))
     }
 
     fn news(&mut self) -> Option<Arc<Underway>> {

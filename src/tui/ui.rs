@@ -9,6 +9,7 @@ use super::sort_menu::SortMenu;
 use crate::domain::Name;
 use crate::domain::object::ObjectKey;
 use crate::maintenance;
+use crate::maintenance::round::Round;
 use crate::sources::event::{Demand, DetailKey, Kind};
 use crate::store::Standing;
 use crate::store::view::{ColumnHead, Role, RowKey, TableKind, TableQuery};
@@ -51,6 +52,10 @@ pub struct Ui {
     pub subject: Option<Standing>,
     /// The maintenance that is or was done from here.
     pub underway: Option<Arc<Underway>>,
+    /// The round that is or was done from here.
+    pub round: Option<Arc<Round>>,
+    /// The nodes that are marked for a round, in the order in which they were.
+    pub marked: Vec<Name>,
     /// The operator has asked to leave while a maintenance is under way, and was told what that means.
     pub leaving: bool,
     nodes: Table,
@@ -250,6 +255,8 @@ impl Ui {
             settled: Settled::default(),
             subject: None,
             underway: None,
+            round: None,
+            marked: Vec::new(),
             leaving: false,
             nodes: Table::default(),
             pods: Table::default(),

@@ -35,7 +35,7 @@ impl Scene {
         servers.next().unwrap().unwrap().path().join("boots.json")
     }
 
-    async fn lab(&self, verb: &str) {
+    pub async fn lab(&self, verb: &str) {
         let words = [
             "--kubeconfig",
             "config",

@@ -19,8 +19,14 @@ pub struct Scene {
 
 impl Scene {
     pub async fn at_speed(speed: f64) -> Self {
+        Self::with_windows_nodes(1, speed).await
+    }
+
+    /// With so many Windows nodes: `k8s-lab-win-1`, `k8s-lab-win-2`, …
+    pub async fn with_windows_nodes(windows_nodes: u8, speed: f64) -> Self {
         Self::with(LabOptions {
             speed,
+            windows_nodes,
             ..LabOptions::default()
         })
         .await
@@ -61,20 +67,47 @@ impl Scene {
     }
 
     pub async fn node(&self) -> Node {
-        Api::<Node>::all(self.client.clone()).get(NODE).await.unwrap()
+        self.node_of(NODE).await
+    }
+
+    pub async fn node_of(&self, node: &str) -> Node {
+        Api::<Node>::all(self.client.clone()).get(node).await.unwrap()
     }
 
     pub async fn boot_id(&self) -> String {
-        self.node().await.status.unwrap().node_info.unwrap().boot_id
+        self.boot_id_of(NODE).await
+    }
+
+    pub async fn boot_id_of(&self, node: &str) -> String {
+        self.node_of(node)
+            .await
+            .status
+            .unwrap()
+            .node_info
+            .unwrap()
+            .boot_id
     }
 
     pub async fn is_cordoned(&self) -> bool {
-        self.node().await.spec.unwrap().unschedulable.unwrap_or(false)
+        self.is_cordoned_of(NODE).await
+    }
+
+    pub async fn is_cordoned_of(&self, node: &str) -> bool {
+        self.node_of(node)
+            .await
+            .spec
+            .unwrap()
+            .unschedulable
+            .unwrap_or(false)
     }
 
     /// The record on the node.
     pub async fn record(&self) -> Option<Value> {
-        let annotations = self.node().await.metadata.annotations.unwrap_or_default();
+        self.record_of(NODE).await
+    }
+
+    pub async fn record_of(&self, node: &str) -> Option<Value> {
+        let annotations = self.node_of(node).await.metadata.annotations.unwrap_or_default();
         let record = annotations.get("drainboard.io/maintenance")?;
         Some(serde_json::from_str(record).unwrap())
     }

@@ -4,7 +4,11 @@ use crate::cli::exit::CliError;
 use crate::cli::values::{limit, wait};
 use crate::domain::selector::LabelSelector;
 use crate::maintenance::options::{Options, Purpose};
+use crate::maintenance::round::plan::Terms;
+use crate::maintenance::window::{DaysAfter, Window};
+use crate::sources::prometheus::matcher::Matcher;
 use clap::{Args, ValueEnum};
+use std::fmt::Display;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -12,8 +16,8 @@ use std::time::Duration;
 #[derive(Args, Clone, Debug, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub struct MaintainArgs {
-    /// The nodes, one after another; the first that does not end well ends the round
-    #[arg(value_name = "NODE", required_unless_present = "status")]
+    /// The nodes, one after another; the first that does not end well stops the round
+    #[arg(value_name = "NODE", required_unless_present_any = ["status", "resume", "abandon", "pool", "selector"])]
     pub nodes: Vec<String>,
     /// What for: only an update asks whether the revision grew
     #[arg(long, value_enum, default_value_t, value_name = "WHAT")]
@@ -24,10 +28,10 @@ pub struct MaintainArgs {
     /// Show what would happen, try the evictions on the server without effect, change nothing
     #[arg(long, conflicts_with_all = ["resume", "abandon", "status"])]
     pub dry_run: bool,
-    /// Go on with the maintenance that is under way on the node
+    /// Go on with the maintenance that is under way on the node; without NODE, with the round that was begun last here
     #[arg(long, conflicts_with_all = ["abandon", "status"])]
     pub resume: bool,
-    /// Give up the maintenance that is under way on the node, and leave the node as it is
+    /// Give up the maintenance that is under way on the node, or without NODE the round; nodes are left as they are
     #[arg(long, conflicts_with = "status")]
     pub abandon: bool,
     /// List the maintenances that are under way
@@ -89,6 +93,44 @@ pub struct MaintainArgs {
     /// Node label whose value divides the nodes of one build into pools; one node of a pool is out at a time
     #[arg(long, value_name = "LABEL")]
     pub pool_label: Option<String>,
+    /// All nodes of a pool: a Windows build (10.0.26100) or linux, followed by -VALUE with --pool-label
+    #[arg(long, value_name = "POOL", conflicts_with_all = ["nodes", "status"], help_heading = "Round")]
+    pub pool: Option<String>,
+    /// All nodes with these labels
+    #[arg(
+        long, short = 'l', value_name = "SELECTOR", conflicts_with_all = ["nodes", "pool", "status"],
+        help_heading = "Round"
+    )]
+    pub selector: Option<LabelSelector>,
+    /// Which node comes first; by default as given, and by name where --pool or --selector chooses
+    #[arg(long, value_enum, value_name = "ORDER", conflicts_with_all = ["resume", "abandon"], help_heading = "Round")]
+    pub order: Option<Order>,
+    /// After the first node, go on only once somebody confirms; without a terminal the round ends there (--resume goes on)
+    #[arg(long, help_heading = "Round")]
+    pub pause_after_first: bool,
+    /// After each node, wait this long; a pod of its workloads that does not stay ready stops the round
+    #[arg(long, value_name = "TIME", value_parser = wait, help_heading = "Round")]
+    pub soak: Option<Duration>,
+    /// Begin nodes in this window only: [DAYS] HH:MM-HH:MM ZONE, for example 'Sat,Sun 22:00-04:00 Europe/Berlin'
+    #[arg(long, value_name = "WINDOW", help_heading = "Round")]
+    pub window: Option<Window>,
+    /// The window opens only so many days after Patch Tuesday: 4, or 4-6
+    #[arg(long, value_name = "DAYS", requires = "window", help_heading = "Round")]
+    pub patch_tuesday_plus: Option<DaysAfter>,
+    /// Begin no node while alerts with these labels fire, or while Prometheus does not tell; for example severity=critical
+    #[arg(long, value_name = "MATCHERS", help_heading = "Round")]
+    pub block_on_alerts: Option<String>,
+}
+
+/// Which node of a round comes first.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// By name
+    Name,
+    /// The node with the fewest pods first
+    FewestPods,
+    /// As they stand on the command line
+    AsGiven,
 }
 
 /// What a maintenance is for.
@@ -153,6 +195,30 @@ impl MaintainArgs {
             no_network_gate: self.no_network_gate,
             pods_timeout: self.pods_timeout,
             pool_label: self.pool_label.clone(),
+        })
+    }
+
+    /// What stands between the nodes of a round.
+    ///
+    /// # Errors
+    /// The window never opens, or the alerts are none.
+    pub fn terms(&self) -> Result<Terms, CliError> {
+        let wrong = |flag: &str, error: &dyn Display| CliError::Usage(format!("{flag}: {error}"));
+        if let Some(matchers) = &self.block_on_alerts {
+            Matcher::of_alerts(matchers).map_err(|error| wrong("--block-on-alerts", &error))?;
+        }
+        let window = match (self.window.clone(), self.patch_tuesday_plus.clone()) {
+            (Some(window), Some(after)) => {
+                let bounded = window.on_days_after(after);
+                Some(bounded.map_err(|error| wrong("--patch-tuesday-plus", &error))?)
+            }
+            (window, _) => window,
+        };
+        Ok(Terms {
+            pause_after_first: self.pause_after_first,
+            soak: self.soak,
+            window,
+            alerts: self.block_on_alerts.clone(),
         })
     }
 }

@@ -3,7 +3,7 @@
 use super::ask::Ask;
 use super::print::Printer;
 use crate::cli::collect::unreadable;
-use crate::cli::exit::{CliError, Outcome};
+use crate::cli::exit::CliError;
 use crate::cli::output;
 use crate::domain::Name;
 use crate::domain::text::sanitise;
@@ -11,13 +11,11 @@ use crate::maintenance::event::{Ending, Event};
 use crate::maintenance::input::{Command, Heard};
 use crate::maintenance::record::Record;
 use crate::maintenance::state::{Question, State, Step};
-use crate::runner::report::Report;
 use crate::runner::session::{Session, Setup, Woken};
 use crate::sources::Running;
-use crate::sources::event::{Problem, Watched};
+use crate::sources::event::{Problem, SourceEvent, Watched};
 use crate::store::Store;
 use chrono::Utc;
-use std::path::Path;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -80,6 +78,8 @@ pub struct Conductor<'a> {
     pub cancel: &'a CancellationToken,
     /// Where events go.
     pub printer: Printer,
+    /// Who answers questions.
+    pub ask: Ask,
     /// What sessions are made with.
     pub setup: Setup,
 }
@@ -119,18 +119,17 @@ impl Conductor<'_> {
             })
     }
 
-    /// Runs it to its end.
+    /// Runs it to its end, and answers how it ended.
     ///
     /// # Errors
     /// The output is gone.
     pub async fn conduct(
         &mut self,
-        mut session: Session,
-        events: Vec<Event>,
+        session: &mut Session,
+        events: &[Event],
         abandon: bool,
-        report: Option<&Path>,
-    ) -> Result<Outcome, CliError> {
-        self.printer.events(&events)?;
+    ) -> Result<Ending, CliError> {
+        self.printer.events(events)?;
         if let Some(problem) = session.journal_problem() {
             output::say(&format!("the journal is not saved: {problem}"));
         }
@@ -140,23 +139,11 @@ impl Conductor<'_> {
         }
         let events = session.observe(self.store);
         self.printer.events(&events)?;
-        let driven = self.drive(&mut session).await;
-        if let (Ok(_), Some(path)) = (&driven, report)
-            && let Err(error) = write_report(&session, path)
-        {
-            output::say(&format!(
-                "drainboard: the report was not written to {}: {error}",
-                path.display()
-            ));
-        }
-        // The Lease is given back, and what was asked for last is written.
-        session.finish().await;
-        driven
+        self.drive(session).await
     }
 
     /// Folds, observes, asks and prints until it is over, or the operator leaves.
-    async fn drive(&mut self, session: &mut Session) -> Result<Outcome, CliError> {
-        let mut ask = Ask::default();
+    async fn drive(&mut self, session: &mut Session) -> Result<Ending, CliError> {
         let mut leaving = false;
         while !session.is_over() {
             let events = tokio::select! {
@@ -181,24 +168,24 @@ impl Conductor<'_> {
                         Vec::new()
                     }
                 },
-                typed = ask.answer() => match typed_answer(session, &typed) {
+                typed = self.ask.answer() => match typed_answer(session, &typed) {
                     Typed::Decides(command) => session.hear(Heard::Operator(command)),
-                    Typed::Leaves(outcome) => return Ok(outcome),
+                    Typed::Leaves(ending) => return Ok(ending),
                     Typed::Nothing => Vec::new(),
                 },
             };
             self.printer.events(&events)?;
             if let Some(state) = session.state() {
                 self.printer.waiting(state)?;
-                ask_if_asked(&mut ask, state);
+                ask_if_asked(&mut self.ask, state);
             }
         }
         let ending = session.state().and_then(|state| state.ending.as_ref());
-        Ok(ending.map_or(Outcome::Aborted, |(ending, _)| Outcome::from(*ending)))
+        Ok(ending.map_or(Ending::Aborted, |(ending, _)| *ending))
     }
 
     /// Folds this event and those that wait behind it.
-    fn fold(&mut self, event: crate::sources::event::SourceEvent) {
+    pub fn fold(&mut self, event: SourceEvent) {
         let now = Utc::now();
         self.store.apply(event, now);
         for _ in 0..BATCH {
@@ -230,7 +217,7 @@ fn ask_if_asked(ask: &mut Ask, state: &State) {
 /// What a typed line means.
 enum Typed {
     Decides(Command),
-    Leaves(Outcome),
+    Leaves(Ending),
     Nothing,
 }
 
@@ -250,7 +237,7 @@ fn typed_answer(session: &Session, typed: &str) -> Typed {
                  maintain {node} --resume`",
                 node = state.node
             ));
-            Typed::Leaves(Outcome::NotUpdated)
+            Typed::Leaves(Ending::NotUpdated)
         }
         (None, Step::Restart, true) => Typed::Decides(Command::RunRebootCommand),
         (None, Step::Restart, false) => {
@@ -261,7 +248,7 @@ fn typed_answer(session: &Session, typed: &str) -> Typed {
     }
 }
 
-fn interrupted(session: &Session) -> Outcome {
+fn interrupted(session: &Session) -> Ending {
     if let Some(state) = session.state() {
         output::say(&match &state.record {
             Some(_) => format!(
@@ -271,19 +258,5 @@ fn interrupted(session: &Session) -> Outcome {
             None => "drainboard: interrupted before anything was changed".to_owned(),
         });
     }
-    Outcome::from(Ending::Aborted)
-}
-
-fn write_report(session: &Session, path: &Path) -> Result<(), CliError> {
-    let Some(state) = session.state() else {
-        return Ok(());
-    };
-    let report = Report::new(state, session.history()?);
-    let text = if path.extension().is_some_and(|extension| extension == "json") {
-        serde_json::to_string_pretty(&report).map_err(std::io::Error::from)? + "\n"
-    } else {
-        report.markdown()
-    };
-    std::fs::write(path, text)?;
-    Ok(())
+    Ending::Aborted
 }

@@ -17,11 +17,10 @@ use serde_json::{Value, json};
 ///
 /// # Errors
 /// The cluster cannot be read, or the output is gone.
-pub async fn run(nodes: &[String], setup: &Setup, format: EventFormat) -> Result<Outcome, CliError> {
+pub async fn run(nodes: &[Name], setup: &Setup, format: EventFormat) -> Result<Outcome, CliError> {
     let mut outcome = Outcome::Fine;
     for node in nodes {
-        let name = Name::from(node.as_str());
-        let intent = setup.intent(name, String::new(), true);
+        let intent = setup.intent(node.clone(), String::new(), true);
         let preflight = survey::survey(setup.client.clone(), setup.request_timeout, &intent)
             .await
             .map_err(|(SurveyError::Failed(what) | SurveyError::Refused(what))| {

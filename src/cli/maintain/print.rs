@@ -5,6 +5,7 @@ use crate::cli::exit::CliError;
 use crate::cli::output;
 use crate::domain::text::sanitise;
 use crate::maintenance::event::Event;
+use crate::maintenance::round::event::RoundEvent;
 use crate::maintenance::state::{State, Step};
 use std::io;
 
@@ -41,6 +42,26 @@ impl Printer {
                         lines.join("\n")
                     )
                 }
+            };
+            output::print(&(line + "\n"))?;
+        }
+        Ok(())
+    }
+
+    /// Prints what happened in a round.
+    ///
+    /// # Errors
+    /// The output is gone.
+    pub fn round(&self, events: &[RoundEvent]) -> Result<(), CliError> {
+        for event in events {
+            let line = match self.format {
+                EventFormat::Json => serde_json::to_string(event).map_err(io::Error::from)?,
+                EventFormat::Text => format!(
+                    "{} {}  {}",
+                    event.at.format("%H:%M:%S"),
+                    event.node.as_deref().unwrap_or("round"),
+                    sanitise(&event.what.to_string())
+                ),
             };
             output::print(&(line + "\n"))?;
         }

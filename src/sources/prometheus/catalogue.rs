@@ -243,6 +243,15 @@ fn series(matcher: &Matcher) -> String {
     format!("count by (__name__, job) ({selector})")
 }
 
+/// What the query for alerts that fire begins with; the matchers of the operator follow.
+pub const FIRING: &str = r#"ALERTS{alertstate="firing""#;
+
+/// Of the alerts that match `wanted`, those that fire. It is beside the catalogue, because its text is the operator's.
+pub fn alerts(wanted: &Matcher, cluster: &Matcher) -> String {
+    let firing = [r#"alertstate="firing""#].into_iter().chain(wanted.labels());
+    cluster.selector("ALERTS", &firing.collect::<Vec<_>>())
+}
+
 /// Every series that the catalogue reads, each once.
 pub fn known_series() -> Vec<&'static str> {
     let mut names: Vec<&'static str> = NODE_FAMILIES
@@ -307,6 +316,18 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn alerts_are_asked_for_as_the_operator_named_them() {
+        let cluster = Matcher::parse(r#"cluster="prod""#).unwrap();
+        let query = alerts(&Matcher::of_alerts("severity=critical").unwrap(), &cluster);
+        assert_eq!(
+            query,
+            r#"ALERTS{alertstate="firing",severity="critical",cluster="prod"}"#
+        );
+        assert!(query.starts_with(FIRING));
+        promql_parser::parser::parse(&query).unwrap();
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A Prometheus that was found: how to ask it, and what it holds.
 
 use super::Options;
-use super::catalogue::{QueryName, query};
+use super::catalogue::{QueryName, alerts, query};
 use super::discover::candidates;
 use super::fleet::Fleet;
 use super::inventory::Inventory;
@@ -12,6 +12,7 @@ use crate::sources::transport::direct::Direct;
 use crate::sources::transport::failure::{Failure, FailureKind};
 use crate::sources::transport::route::{Backend, Route};
 use crate::sources::transport::{Answer, HttpTransport};
+use std::time::Duration;
 use tokio::time::Instant;
 
 /// The Prometheus in use.
@@ -36,7 +37,7 @@ impl Connection {
     ///
     /// # Errors
     /// Wrong options, none found ([`FailureKind::NotInstalled`]), none answers.
-    pub async fn open(context: &SourceContext, options: &Options) -> Result<Self, Failure> {
+    pub async fn open(client: &kube::Client, timeout: Duration, options: &Options) -> Result<Self, Failure> {
         let matcher = match &options.matcher {
             Some(text) => Matcher::parse(text).map_err(|error| {
                 Failure::new(
@@ -47,10 +48,10 @@ impl Connection {
             })?,
             None => Matcher::default(),
         };
-        let api = HttpTransport::through(context.client.clone(), Route::Api, context.request_timeout);
+        let api = HttpTransport::through(client.clone(), Route::Api, timeout);
         if let Some(url) = &options.url {
             let direct = Direct::new(url, &options.credentials(), Backend::Prometheus)?;
-            let transport = HttpTransport::direct(direct, context.request_timeout);
+            let transport = HttpTransport::direct(direct, timeout);
             let fleet = list_nodes(&api).await;
             return Self::probe(transport, matcher, fleet).await;
         }
@@ -58,8 +59,7 @@ impl Connection {
         let candidates = candidates?;
         let others = candidates.len().saturating_sub(1);
         let probes = candidates.into_iter().map(|route| {
-            let client = context.client.clone();
-            let transport = HttpTransport::through(client, route, context.request_timeout);
+            let transport = HttpTransport::through(client.clone(), route, timeout);
             Self::probe(transport, matcher.clone(), fleet.clone())
         });
         let mut best: Option<Self> = None;
@@ -144,6 +144,12 @@ impl Connection {
             .ask("/api/v1/query_range", &parameters)
             .await
             .map_err(|failure| named(failure, name))
+    }
+
+    /// Asks which of these alerts fire.
+    pub async fn alerts(&self, wanted: &Matcher) -> Result<Answer, Failure> {
+        let promql = alerts(wanted, &self.matcher);
+        self.transport.ask("/api/v1/query", &[("query", &promql)]).await
     }
 
     /// How it is reached and what it holds, for the operator.

@@ -28,6 +28,27 @@ impl Matcher {
         })
     }
 
+    /// Reads matchers of alerts as Alertmanager writes them: a plain value may stand without quotes.
+    ///
+    /// # Errors
+    /// It is no such list, or an empty one.
+    pub fn of_alerts(text: &str) -> Result<Self, MatcherError> {
+        let quoted: Vec<String> = text.split(',').map(with_quotes).collect();
+        let matcher = Self::parse(&quoted.join(","))?;
+        if matcher.0.is_empty() {
+            return Err(MatcherError {
+                text: String::new(),
+                reason: "it names no alert",
+            });
+        }
+        Ok(matcher)
+    }
+
+    /// The matchers, one by one.
+    pub fn labels(&self) -> Vec<&str> {
+        self.0.iter().map(String::as_str).collect()
+    }
+
     /// A selector of the series `name` with `labels` (matchers, may be empty) and these matchers.
     pub fn selector(&self, name: &str, labels: &[&str]) -> String {
         let all: Vec<&str> = labels
@@ -40,6 +61,21 @@ impl Matcher {
         } else {
             format!("{name}{{{}}}", all.join(","))
         }
+    }
+}
+
+/// `severity=critical` as `severity="critical"`; anything else stays as it is.
+fn with_quotes(matcher: &str) -> String {
+    let plain = |value: &str| {
+        !value.is_empty()
+            && value
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ':' | '/' | '|' | '*'))
+    };
+    let operator = |c: char| matches!(c, '=' | '~' | '!');
+    match matcher.rfind(operator).map(|at| matcher.split_at(at + 1)) {
+        Some((label, value)) if plain(value.trim()) => format!("{label}\"{}\"", value.trim()),
+        _ => matcher.to_owned(),
     }
 }
 
@@ -118,6 +154,22 @@ mod tests {
         ] {
             let error = Matcher::parse(bad).unwrap_err().to_string();
             assert!(error.contains("cluster=\"prod\""), "{error}");
+        }
+    }
+
+    #[test]
+    fn alerts_may_be_named_without_quotes_and_must_be_named() {
+        let selector = |text: &str| Matcher::of_alerts(text).map(|matcher| matcher.selector("ALERTS", &[]));
+        assert_eq!(
+            selector("severity=critical, team!=web").unwrap(),
+            r#"ALERTS{severity="critical",team!="web"}"#
+        );
+        assert_eq!(
+            selector(r#"alertname=~Etcd.*|KubeAPI.*,namespace="a b""#).unwrap(),
+            r#"ALERTS{alertname=~"Etcd.*|KubeAPI.*",namespace="a b"}"#
+        );
+        for bad in ["", "  ", "{}", "severity", "=critical", "severity=a b"] {
+            assert!(selector(bad).is_err(), "{bad}");
         }
     }
 

@@ -1,6 +1,7 @@
 //! Windows metrics out of a Prometheus server: found by itself among the cluster's services, or at an address
 //! that the operator gives.
 
+pub mod alerts;
 pub mod catalogue;
 pub mod connection;
 pub mod discover;
@@ -165,9 +166,12 @@ impl Runner {
     }
 
     async fn round(&mut self, demand: &Demand) -> Result<(), Failure> {
-        let mut connection = match self.connection.take() {
-            Some(connection) => connection,
-            None => Connection::open(&self.context, &self.options).await?,
+        let held = self.connection.take();
+        let mut connection = if let Some(connection) = held {
+            connection
+        } else {
+            let context = &self.context;
+            Connection::open(&context.client, context.request_timeout, &self.options).await?
         };
         if connection.inventoried.elapsed() >= INVENTORY {
             connection.take_inventory().await?;

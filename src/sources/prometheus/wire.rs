@@ -5,6 +5,7 @@ use crate::sources::transport::failure::{Failure, FailureKind, clean};
 use serde::Deserialize;
 use serde::de::{self, Deserializer, Visitor};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// An instant vector.
@@ -140,6 +141,18 @@ struct Data<R> {
 pub fn vector(answer: &Answer) -> Result<Vector<'_>, Failure> {
     let (rows, warnings) = result(answer)?;
     Ok(Vector { rows, warnings })
+}
+
+/// An alert that fires.
+#[derive(Debug, Deserialize)]
+pub struct Alert {
+    /// Its labels.
+    pub metric: BTreeMap<String, String>,
+}
+
+/// Reads an answer about alerts.
+pub fn alerts(answer: &Answer) -> Result<Vec<Alert>, Failure> {
+    result(answer).map(|(alerts, _)| alerts)
 }
 
 /// Reads an answer of `/api/v1/query_range`.

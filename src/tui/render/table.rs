@@ -4,12 +4,16 @@ use super::canvas::Canvas;
 use super::text;
 use crate::store::view::{Align, ColumnHead, Direction, Line, OsScope, Role, Row, Span};
 use crate::tui::layout::{Areas, Placed, gap};
+use crate::tui::rounds;
 use crate::tui::scene::TableScene;
 use crate::tui::ui::Ui;
 use ratatui::layout::Rect;
 
 /// What stands before the selected row.
-const POINTER: &str = "▸ ";
+const POINTER: &str = "▸";
+
+/// What stands behind that, before a row that is marked.
+const MARK: &str = "●";
 
 /// Cells of a title rule around its two texts.
 const RULE_CELLS: usize = 10;
@@ -34,6 +38,9 @@ pub fn render(canvas: &mut Canvas, areas: &Areas, table: &TableScene, ui: &Ui) {
     for (at, row) in table.window.rows.iter().enumerate() {
         if y >= last {
             break;
+        }
+        if rounds::is_marked(ui, &row.key) {
+            canvas.text(1, y, 1, MARK, Role::Highlight);
         }
         draw_row(canvas, y, table, row, table.cursor == Some(at));
         y += 1;
@@ -131,7 +138,7 @@ fn headings(canvas: &mut Canvas, y: u16, table: &TableScene) {
 
 fn draw_row(canvas: &mut Canvas, y: u16, table: &TableScene, row: &Row, selected: bool) {
     if selected {
-        canvas.text(0, y, 2, POINTER, Role::Key);
+        canvas.text(0, y, 1, POINTER, Role::Key);
     }
     let width = canvas.width();
     for (x, placed) in positions(table, width) {

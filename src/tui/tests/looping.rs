@@ -3,6 +3,7 @@
 use super::fixture::Cluster;
 use super::{key, look, now};
 use crate::domain::reading::Source;
+use crate::maintenance::round::Round;
 use crate::sources::event::{Generation, Payload, Request, Scope, SourceEvent};
 use crate::store::tests::work::Work;
 use crate::tui::app::Input;
@@ -100,6 +101,10 @@ impl Workshop<Cluster> for FakeWorkshop {
 
     fn news(&mut self) -> Option<Arc<Underway>> {
         self.news.take()
+    }
+
+    fn round_news(&mut self) -> Option<Arc<Round>> {
+        None
     }
 }
 

@@ -5,6 +5,7 @@ mod flows;
 mod looping;
 mod maintaining;
 mod panes;
+mod rounds;
 
 use super::app::{self, Effect, Input};
 use super::glyphs::Charset;

@@ -24,6 +24,8 @@ pub const RENEWAL: Duration = Duration::from_secs(20);
 const DURATION_SECONDS: u32 = 60;
 /// Where the Leases are.
 const LEASES: &str = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
+/// What the name of each begins with; the pool follows.
+pub const PREFIX: &str = "drainboard-";
 /// How often it is looked at anew when somebody else wrote it in between.
 const LOOKS: usize = 3;
 
@@ -63,7 +65,7 @@ pub fn lease_of(node: &SeenNode<'_>, pool_label: Option<&str>) -> String {
     let label = |key: &str| node.metadata.labels.find(key).filter(|value| !value.is_empty());
     let os = label(OS_LABEL).or_else(|| node.status.node_info.operating_system.present());
     let build = label(BUILD_LABEL).unwrap_or(if os == Some("windows") { "windows" } else { "linux" });
-    let mut pool = format!("drainboard-{build}");
+    let mut pool = format!("{PREFIX}{build}");
     if let Some(value) = pool_label.and_then(label) {
         pool.push('-');
         pool.push_str(value);

@@ -7,6 +7,7 @@ pub(super) mod evict;
 pub(super) mod list;
 mod lock;
 mod node;
+pub mod pool;
 mod reboot_command;
 mod seen;
 #[cfg(test)]
