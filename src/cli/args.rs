@@ -3,6 +3,7 @@
 use super::exit::CliError;
 use super::maintain::args::MaintainArgs;
 use super::prometheus_args::PrometheusArgs;
+use super::reboot_args::RebootArgs;
 use super::values::{FrameSize, speed, theme, wait};
 use crate::tui::Pane;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -82,9 +83,9 @@ pub struct ScreenArgs {
 /// How nodes are maintained from the screens. These stand before the command: `maintain` has its own.
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
 pub struct UpkeepArgs {
-    /// Command that restarts a node from the screens, split into words, without a shell; {node} and {address} are replaced
-    #[arg(long, value_name = "COMMAND", help_heading = "Screens")]
-    pub reboot_command: Option<String>,
+    /// How a node is restarted from the screens.
+    #[command(flatten)]
+    pub reboot: RebootArgs,
     /// Node label whose value divides the nodes of one build into pools; one node of a pool is out at a time
     #[arg(long, value_name = "LABEL", help_heading = "Screens")]
     pub pool_label: Option<String>,
@@ -270,7 +271,8 @@ impl CommandLine {
         }
         if self.upkeep != UpkeepArgs::default() && !matches!(self.command, None | Some(Command::Demo(_))) {
             return wrong(
-                "--reboot-command and --pool-label before the command are for the screens: give them behind `maintain`",
+                "--reboot-command, --reboot-pod and --pool-label before the command are for the screens: give them behind \
+                 `maintain`",
             );
         }
         let kubeconfig = self.cluster.kubeconfig.is_some();

@@ -17,6 +17,7 @@ pub mod output;
 pub mod pods;
 pub mod progress;
 pub mod prometheus_args;
+pub mod reboot_args;
 pub mod rules;
 pub mod run;
 pub mod screens;

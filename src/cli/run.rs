@@ -2,7 +2,6 @@
 
 use super::args::{Command, CommandLine};
 use super::exit::{CliError, Outcome};
-use super::maintain::args::reboot_words;
 use super::{check, demo, image, lab, lint, maintain, nodes, pods, rules, screens, snapshot};
 use crate::maintenance::options::Options;
 use crate::sources::SourcesOptions;
@@ -24,12 +23,7 @@ pub async fn run(line: CommandLine) -> Result<Outcome, CliError> {
         theme: line.screen.theme,
         maintenance: Terms {
             options: Options {
-                reboot_command: line
-                    .upkeep
-                    .reboot_command
-                    .as_deref()
-                    .map(reboot_words)
-                    .transpose()?,
+                reboot: line.upkeep.reboot.reboot()?,
                 pool_label: line.upkeep.pool_label.clone(),
                 ..Options::default()
             },

@@ -5,6 +5,7 @@ pub mod cpu_maximum;
 pub mod cpu_time;
 pub mod exit_code;
 pub mod format;
+pub mod host_process;
 pub mod image;
 pub mod measurement;
 pub mod memory;

@@ -1,6 +1,7 @@
 //! The journal: what happened, line by line as JSON, appended and synced before anything else goes on. One file per
 //! cluster and node, in the user's state directory (`$XDG_STATE_HOME/drainboard/maintenance`).
 
+use crate::domain::Timestamp;
 use crate::maintenance::event::Event;
 use crate::maintenance::record::Record;
 use etcetera::BaseStrategy;
@@ -22,6 +23,15 @@ pub enum Line {
         /// What.
         #[serde(flatten)]
         event: Event,
+    },
+    /// A line of the restart by command or pod, cut and made harmless, in the maintenance of this id.
+    Output {
+        /// The maintenance.
+        id: String,
+        /// When it was read.
+        at: Timestamp,
+        /// The line.
+        text: String,
     },
 }
 
@@ -50,7 +60,7 @@ impl Journal {
         Ok(Self { path, file })
     }
 
-    /// Appends a line and waits until it is on the disk.
+    /// Appends a line and waits until it is on the disk; output is on the disk with the next line of another kind.
     ///
     /// # Errors
     /// The disk is full, or the file cannot be written.
@@ -58,7 +68,10 @@ impl Journal {
         let mut text = serde_json::to_vec(line)?;
         text.push(b'\n');
         self.file.write_all(&text)?;
-        self.file.sync_data()
+        match line {
+            Line::Output { .. } => Ok(()),
+            Line::Record(_) | Line::Happened { .. } => self.file.sync_data(),
+        }
     }
 
     /// Where it is.

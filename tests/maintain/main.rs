@@ -14,5 +14,6 @@ mod scene;
 mod before;
 mod crash;
 mod kills;
+mod reboot_pod;
 mod session;
 mod take_over;
