@@ -3,7 +3,7 @@
 use super::exit::CliError;
 use super::maintain::args::MaintainArgs;
 use super::prometheus_args::PrometheusArgs;
-use super::reboot_args::RebootArgs;
+use super::reboot_args::{HostProcessArgs, RebootArgs};
 use super::values::{FrameSize, speed, theme, wait};
 use crate::tui::Pane;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -108,6 +108,8 @@ pub enum Command {
     Image(ImageArgs),
     /// Take nodes through drain, update, restart, proof of the restart, network check and uncordon
     Maintain(Box<MaintainArgs>),
+    /// Read the truth of a Windows node by a short-lived HostProcess pod on it, which is removed afterwards
+    Probe(ProbeArgs),
     /// Open the screens on a simulated cluster; needs no cluster and no network
     Demo(DemoArgs),
     /// Play Windows nodes on a test cluster that is marked for it
@@ -193,6 +195,30 @@ pub enum ImageFormat {
     /// A table
     #[default]
     Table,
+    /// JSON, stable
+    Json,
+}
+
+/// The truth of one node.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct ProbeArgs {
+    /// Name of the node
+    #[arg(value_name = "NODE")]
+    pub node: String,
+    /// Format
+    #[arg(long, short, value_enum, default_value_t)]
+    pub output: ProbeFormat,
+    /// Where its pod is made.
+    #[command(flatten)]
+    pub host_process: HostProcessArgs,
+}
+
+/// How `probe` prints.
+#[derive(ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ProbeFormat {
+    /// Lines
+    #[default]
+    Text,
     /// JSON, stable
     Json,
 }

@@ -15,6 +15,7 @@ pub mod maintain;
 pub mod nodes;
 pub mod output;
 pub mod pods;
+pub mod probe;
 pub mod progress;
 pub mod prometheus_args;
 pub mod reboot_args;

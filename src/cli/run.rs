@@ -2,7 +2,7 @@
 
 use super::args::{Command, CommandLine};
 use super::exit::{CliError, Outcome};
-use super::{check, demo, image, lab, lint, maintain, nodes, pods, rules, screens, snapshot};
+use super::{check, demo, image, lab, lint, maintain, nodes, pods, probe, rules, screens, snapshot};
 use crate::maintenance::options::Options;
 use crate::sources::SourcesOptions;
 use crate::tui::TuiOptions;
@@ -43,6 +43,7 @@ pub async fn run(line: CommandLine) -> Result<Outcome, CliError> {
         (Some(Command::Rules(args)), _) => rules::run(args.output),
         (Some(Command::Image(args)), _) => image::run(&args, options).await,
         (Some(Command::Check), _) => check::run(options).await,
+        (Some(Command::Probe(args)), _) => probe::run(&args, options, line.cluster.read_only).await,
         (Some(Command::Demo(args)), _) if args.serve => demo::serve_alone(&args, &options).await,
         (Some(Command::Demo(args)), size) => {
             let frame = size.map(|size| (size, &line.pane));

@@ -11,6 +11,7 @@ pub mod measurement;
 pub mod memory;
 pub mod node;
 pub mod node_state;
+pub mod node_truth;
 pub mod object;
 pub mod patch_tuesday;
 pub mod pod;

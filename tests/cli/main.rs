@@ -15,6 +15,7 @@ mod lab_verbs;
 mod lint;
 mod operator;
 mod part;
+mod probe;
 mod registry;
 mod rules;
 mod usage;

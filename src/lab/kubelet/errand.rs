@@ -4,6 +4,7 @@
 use super::facts::PodFacts;
 use super::life::{Interruption, Life};
 use super::progress::{Containers, LastRun};
+use super::truth::truth;
 use crate::lab::machine::Machine;
 use chrono::{TimeDelta, Utc};
 use serde_json::json;
@@ -14,6 +15,8 @@ use std::time::Duration;
 pub(super) enum Errand {
     /// To restart the node.
     Reboot,
+    /// To tell the truth of it.
+    Probe,
 }
 
 /// How a script ended.
@@ -28,6 +31,7 @@ impl Errand {
         match &*pod.app {
             _ if !pod.runs_once || !pod.host_process => None,
             "drainboard-reboot" => Some(Self::Reboot),
+            "drainboard-probe" => Some(Self::Probe),
             _ => None,
         }
     }
@@ -45,6 +49,7 @@ impl Life {
         }
         let ended = match errand {
             Errand::Reboot => self.reboot(),
+            Errand::Probe => self.probe(),
         };
         let facts = self.facts();
         self.means
@@ -69,6 +74,15 @@ impl Life {
         self.means
             .world
             .forget_log(&facts.namespace, &facts.name, &facts.uid);
+    }
+
+    /// What the article's operator looked up by hand, as this node would say it now.
+    fn probe(&self) -> Ended {
+        let machine = self.machine();
+        Ended {
+            exit_code: 0,
+            line: truth(&machine, &self.means.world.pods_on(&machine.name)).to_string(),
+        }
     }
 
     fn reboot(&self) -> Ended {

@@ -17,6 +17,7 @@ mod restart;
 pub mod server;
 mod station;
 mod status;
+mod truth;
 mod unconnected;
 
 pub use fleet::{Fleet, Past, Pasts};

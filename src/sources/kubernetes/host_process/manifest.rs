@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     /// Every script that is sent.
-    const SCRIPTS: [&str; 1] = [super::super::REBOOT];
+    const SCRIPTS: [&str; 2] = [super::super::REBOOT, super::super::PROBE];
 
     #[test]
     fn the_pod_starts_on_a_cordoned_node_and_holds_no_credentials() {

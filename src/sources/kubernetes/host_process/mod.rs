@@ -8,9 +8,11 @@ mod remains;
 mod standing;
 #[cfg(test)]
 mod tests;
+mod truth;
 
 pub use answer::answer;
 pub use manifest::Errand;
+pub use truth::probe;
 
 use super::failure::{Failure, clean};
 use super::http::ApiServer;
@@ -36,6 +38,8 @@ const TRIES: u32 = 3;
 
 /// The script that restarts a node. In its environment: `DRAINBOARD_ONLY_IF_REQUIRED`, `DRAINBOARD_DELAY_SECONDS`.
 pub const REBOOT: &str = include_str!("reboot.ps1");
+/// The script that tells the truth of a node, and changes nothing.
+const PROBE: &str = include_str!("probe.ps1");
 
 /// How long is waited.
 #[derive(Clone, Copy, Debug)]
