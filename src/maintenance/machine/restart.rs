@@ -99,6 +99,7 @@ impl Turn<'_> {
             }
         };
         if self.state.options.attended || self.state.flight.abandoned {
+            self.wait_for_boot("it was not restarted from here");
             self.tell(Happening::Note { text: reason });
         } else if self.state.step == Step::Restart {
             if self.state.flight.unsaved && self.state.flight.doubt == Doubt::None {
