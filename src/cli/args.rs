@@ -5,6 +5,7 @@ use super::logs::LogsFormat;
 use super::loki_args::LokiArgs;
 use super::maintain::args::MaintainArgs;
 use super::prometheus_args::PrometheusArgs;
+use super::reboot_args::{HostProcessArgs, RebootArgs};
 use super::values::{FrameSize, lines, period, speed, theme, wait};
 use crate::tui::Pane;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -87,9 +88,9 @@ pub struct ScreenArgs {
 /// How nodes are maintained from the screens. These stand before the command: `maintain` has its own.
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
 pub struct UpkeepArgs {
-    /// Command that restarts a node from the screens, split into words, without a shell; {node} and {address} are replaced
-    #[arg(long, value_name = "COMMAND", help_heading = "Screens")]
-    pub reboot_command: Option<String>,
+    /// How a node is restarted from the screens.
+    #[command(flatten)]
+    pub reboot: RebootArgs,
     /// Node label whose value divides the nodes of one build into pools; one node of a pool is out at a time
     #[arg(long, value_name = "LABEL", help_heading = "Screens")]
     pub pool_label: Option<String>,
@@ -114,6 +115,8 @@ pub enum Command {
     Image(ImageArgs),
     /// Take nodes through drain, update, restart, proof of the restart, network check and uncordon
     Maintain(Box<MaintainArgs>),
+    /// Read the truth of a Windows node by a short-lived HostProcess pod on it, which is removed afterwards
+    Probe(ProbeArgs),
     /// Open the screens on a simulated cluster; needs no cluster and no network
     Demo(DemoArgs),
     /// Play Windows nodes on a test cluster that is marked for it
@@ -229,6 +232,30 @@ pub enum ImageFormat {
     Json,
 }
 
+/// The truth of one node.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct ProbeArgs {
+    /// Name of the node
+    #[arg(value_name = "NODE")]
+    pub node: String,
+    /// Format
+    #[arg(long, short, value_enum, default_value_t)]
+    pub output: ProbeFormat,
+    /// Where its pod is made.
+    #[command(flatten)]
+    pub host_process: HostProcessArgs,
+}
+
+/// How `probe` prints.
+#[derive(ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ProbeFormat {
+    /// Lines
+    #[default]
+    Text,
+    /// JSON, stable
+    Json,
+}
+
 /// The simulated cluster.
 #[derive(Args, Clone, Debug, PartialEq)]
 pub struct DemoArgs {
@@ -305,7 +332,8 @@ impl CommandLine {
         }
         if self.upkeep != UpkeepArgs::default() && !matches!(self.command, None | Some(Command::Demo(_))) {
             return wrong(
-                "--reboot-command and --pool-label before the command are for the screens: give them behind `maintain`",
+                "--reboot-command, --reboot-pod and --pool-label before the command are for the screens: give them behind \
+                 `maintain`",
             );
         }
         let kubeconfig = self.cluster.kubeconfig.is_some();

@@ -6,6 +6,7 @@ use super::values::FrameSize;
 use super::{screens, signals, snapshot};
 use crate::lab::embedded::{Lab, LabOptions};
 use crate::lab::serve::serve;
+use crate::maintenance::options::Reboot;
 use crate::sources::SourcesOptions;
 use crate::tui::{Pane, TuiOptions};
 use std::io::Write;
@@ -28,11 +29,8 @@ pub async fn screens_on_lab(
     options.kubeconfig = Some(file.path().to_owned());
     options.context = None;
     let mut look = look.clone();
-    if let (None, Some(command)) = (
-        &look.maintenance.options.reboot_command,
-        operators_hand(file.path()),
-    ) {
-        look.maintenance.options.reboot_command = Some(command);
+    if look.maintenance.options.reboot.is_none() {
+        look.maintenance.options.reboot = operators_hand(file.path()).map(Reboot::Command);
     }
     let outcome = match frame {
         Some((size, pane)) => snapshot::run(options, size, pane, &look).await,

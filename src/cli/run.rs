@@ -2,8 +2,7 @@
 
 use super::args::{Command, CommandLine};
 use super::exit::{CliError, Outcome};
-use super::maintain::args::reboot_words;
-use super::{check, demo, image, lab, lint, logs, maintain, nodes, pods, rules, screens, snapshot};
+use super::{check, demo, image, lab, lint, logs, maintain, nodes, pods, probe, rules, screens, snapshot};
 use crate::maintenance::options::Options;
 use crate::sources::SourcesOptions;
 use crate::tui::TuiOptions;
@@ -24,12 +23,7 @@ pub async fn run(line: CommandLine) -> Result<Outcome, CliError> {
         theme: line.screen.theme,
         maintenance: Terms {
             options: Options {
-                reboot_command: line
-                    .upkeep
-                    .reboot_command
-                    .as_deref()
-                    .map(reboot_words)
-                    .transpose()?,
+                reboot: line.upkeep.reboot.reboot()?,
                 pool_label: line.upkeep.pool_label.clone(),
                 ..Options::default()
             },
@@ -50,6 +44,7 @@ pub async fn run(line: CommandLine) -> Result<Outcome, CliError> {
         (Some(Command::Image(args)), _) => image::run(&args, options).await,
         (Some(Command::Logs(args)), _) => logs::run(&args, options).await,
         (Some(Command::Check), _) => check::run(options).await,
+        (Some(Command::Probe(args)), _) => probe::run(&args, options, line.cluster.read_only).await,
         (Some(Command::Demo(args)), _) if args.serve => demo::serve_alone(&args, &options).await,
         (Some(Command::Demo(args)), size) => {
             let frame = size.map(|size| (size, &line.pane));

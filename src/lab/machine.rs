@@ -34,6 +34,10 @@ pub struct Machine {
     pub stage: Stage,
     /// The bad luck that waits in it.
     pub armed: Armed,
+    /// Updates are installed and take effect with a restart that the node is told to make (`RebootRequired`).
+    pub reboot_required: bool,
+    /// `shutdown.exe /r /t` was called: it restarts then.
+    pub restarts_at: Option<Timestamp>,
 }
 
 /// A boot of a machine, and what is as it is since then.

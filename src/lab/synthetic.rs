@@ -110,6 +110,8 @@ fn machine(number: u32, now: Timestamp) -> Machine {
         boot: Boot::proper(boot_id, kernel_version, booted_at),
         stage: Stage::Up,
         armed: Armed::default(),
+        reboot_required: false,
+        restarts_at: None,
     }
 }
 

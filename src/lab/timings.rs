@@ -105,6 +105,11 @@ impl Timings {
         self.scaled(Duration::from_secs(if after_power_cut { 55 } else { 18 }))
     }
 
+    /// From the start of `powershell.exe` to the end of a short script.
+    pub fn script(self) -> Duration {
+        self.scaled(Duration::from_secs(2))
+    }
+
     /// Between two attempts of a kubelet to remove a sandbox (the article's four in 26 s).
     pub fn kill_retry(self) -> Duration {
         self.scaled(Duration::from_secs(9))

@@ -63,6 +63,8 @@ pub struct RunningContainer {
 struct Inner {
     machines: BTreeMap<Name, watch::Sender<Arc<Machine>>>,
     pods: BTreeMap<(Name, Name), Arc<RunningPod>>,
+    /// UID and text: what pods that ran to their end wrote.
+    logs: BTreeMap<(Name, Name), (Name, String)>,
     addresses: HashSet<Ipv4Addr>,
     event_logs: BTreeMap<Name, Vec<Record>>,
 }
@@ -162,6 +164,28 @@ impl World {
         let key = (namespace.into(), name.into());
         if inner.pods.get(&key).is_some_and(|pod| &*pod.uid == uid) {
             inner.pods.remove(&key);
+        }
+    }
+
+    /// A pod that ran to its end wrote this line; it can be read until the pod is removed.
+    pub fn leave_log(&self, namespace: &str, name: &str, uid: &str, line: &str) {
+        let log = (uid.into(), format!("{line}\n"));
+        self.write().logs.insert((namespace.into(), name.into()), log);
+    }
+
+    /// What a pod that ran to its end wrote.
+    pub fn log_left(&self, namespace: &str, name: &str) -> Option<String> {
+        let inner = self.read();
+        let (_, text) = inner.logs.get(&(namespace.into(), name.into()))?;
+        Some(text.clone())
+    }
+
+    /// The pod is removed, and its log with it. That of a successor of the same name is left alone.
+    pub fn forget_log(&self, namespace: &str, name: &str, uid: &str) {
+        let mut inner = self.write();
+        let key = (namespace.into(), name.into());
+        if inner.logs.get(&key).is_some_and(|(of, _)| &**of == uid) {
+            inner.logs.remove(&key);
         }
     }
 

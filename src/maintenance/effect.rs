@@ -31,7 +31,7 @@ pub enum Effect {
         /// `--grace-period`.
         grace_seconds: Option<u32>,
     },
-    /// Run the configured reboot command ([`Answer::RebootCommand`]).
+    /// Restart the node by what was configured, command or pod ([`Answer::RebootCommand`]).
     RunRebootCommand,
     /// Uncordon the node and write the record, if a fresh look shows that the node, its boot and the cordon are still
     /// the ones of this proof ([`Answer::Uncordoned`]). Another boot is a `Retry`: the gates are asked again. A node
@@ -84,7 +84,7 @@ pub enum Answer {
     Listed(Result<Box<Fresh>, String>),
     /// To [`Effect::Evict`].
     Evicted(PodRef, Eviction),
-    /// To [`Effect::RunRebootCommand`]: its exit code, or why it could not be run.
+    /// To [`Effect::RunRebootCommand`]: its exit code, or why nothing was started that restarts the node.
     RebootCommand(Result<i32, String>),
     /// To [`Effect::Uncordon`].
     Uncordoned(Result<(), WriteError>),

@@ -1,5 +1,7 @@
 //! What the operator asked for.
 
+use crate::domain::host_process::HostPod;
+use std::fmt;
 use std::time::Duration;
 
 /// What a maintenance is for. Only an update asks whether the revision grew.
@@ -29,6 +31,25 @@ impl Purpose {
     }
 }
 
+/// How this program restarts a node itself, where the operator wants that.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reboot {
+    /// `--reboot-command`, in words; `{node}` and `{address}` are replaced.
+    Command(Vec<String>),
+    /// `--reboot-pod`: a short-lived HostProcess pod on the node.
+    Pod(HostPod),
+}
+
+/// As the screens say it.
+impl fmt::Display for Reboot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Command(words) => f.write_str(&words.join(" ")),
+            Self::Pod(pod) => pod.fmt(f),
+        }
+    }
+}
+
 /// Options of one maintenance; the drain's mean what kubectl's of the same name mean.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
@@ -51,8 +72,8 @@ pub struct Options {
     pub pod_selector: Option<LabelSelector>,
     /// `--skip-wait-for-delete-timeout`: pods whose deletion is older are not waited for.
     pub skip_wait_for_delete: Option<Duration>,
-    /// `--reboot-command`, in words; `{node}` and `{address}` are replaced.
-    pub reboot_command: Option<Vec<String>>,
+    /// How this program restarts the node; `None` leaves it to the operator's hand.
+    pub reboot: Option<Reboot>,
     /// Longest time from "drained" until the node's network is ready. A slow disk took 15 minutes.
     pub restart_timeout: Duration,
     /// `--accept-same-revision`: an update after which the revision is the same is fine.
@@ -81,7 +102,7 @@ impl Default for Options {
             delete_emptydir_data: false,
             pod_selector: None,
             skip_wait_for_delete: None,
-            reboot_command: None,
+            reboot: None,
             restart_timeout: Duration::from_mins(30),
             accept_same_revision: false,
             no_restart: false,
@@ -94,7 +115,8 @@ impl Default for Options {
 }
 
 /// Options that must be the same after a restart of the program: they decide which pods leave, and what proves that the
-/// network is back. Part of the record. The reboot command is not: it may hold what is nobody else's business.
+/// network is back. Part of the record. How the node is restarted is not: a command
+/// may hold what is nobody else's business.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Kept {

@@ -1,6 +1,7 @@
 //! The journal: what happened, line by line as JSON, appended and synced before anything else goes on. One file per
 //! cluster and node, in the user's state directory (`$XDG_STATE_HOME/drainboard/maintenance`).
 
+use crate::domain::Timestamp;
 use crate::maintenance::event::{Event, Happening};
 use crate::maintenance::record::Record;
 use etcetera::BaseStrategy;
@@ -23,6 +24,15 @@ pub enum Line {
         /// What.
         #[serde(flatten)]
         event: Event,
+    },
+    /// A line of the restart by command or pod, cut and made harmless, in the maintenance of this id.
+    Output {
+        /// The maintenance.
+        id: String,
+        /// When it was read.
+        at: Timestamp,
+        /// The line.
+        text: String,
     },
 }
 
@@ -55,10 +65,15 @@ impl Lines {
     /// # Errors
     /// The disk is full, or the file cannot be written.
     pub fn append(&mut self, line: &impl Serialize) -> io::Result<()> {
+        self.write(line)?;
+        self.file.sync_data()
+    }
+
+    /// Appends a line; it is on the disk with the next one that is waited for.
+    fn write(&mut self, line: &impl Serialize) -> io::Result<()> {
         let mut text = serde_json::to_vec(line)?;
         text.push(b'\n');
-        self.file.write_all(&text)?;
-        self.file.sync_data()
+        self.file.write_all(&text)
     }
 
     /// Keeps other runs of the program out as long as this one lives. False if another one has it.
@@ -105,12 +120,15 @@ impl Journal {
         Lines::open(path_of(server, node)?).map(Self)
     }
 
-    /// Appends a line and waits until it is on the disk.
+    /// Appends a line and waits until it is on the disk; output is on the disk with the next line of another kind.
     ///
     /// # Errors
     /// The disk is full, or the file cannot be written.
     pub fn append(&mut self, line: &Line) -> io::Result<()> {
-        self.0.append(line)
+        match line {
+            Line::Output { .. } => self.0.write(line),
+            Line::Record(_) | Line::Happened { .. } => self.0.append(line),
+        }
     }
 
     /// Where it is.
@@ -156,7 +174,7 @@ pub fn durations(server: &str) -> Vec<f64> {
                 Happening::Done { seconds } => Some(seconds),
                 _ => None,
             },
-            Line::Record(_) => None,
+            Line::Record(_) | Line::Output { .. } => None,
         })
         .collect()
 }

@@ -188,7 +188,7 @@ fn done_since(server: &str, node: &Name, since: Timestamp) -> bool {
         journal::Line::Happened { event, .. } => {
             event.at >= since && matches!(event.what, Happening::Done { .. })
         }
-        journal::Line::Record(_) => false,
+        journal::Line::Record(_) | journal::Line::Output { .. } => false,
     })
 }
 

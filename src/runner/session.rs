@@ -20,6 +20,9 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
+/// Lines of a restart by command or pod that one run of the program writes into the journal.
+const OUTPUT_LINES: usize = 500;
+
 /// Whom a maintenance is done for, and with what.
 #[derive(Clone)]
 pub struct Setup {
@@ -67,6 +70,8 @@ pub struct Session {
     journal: Result<Journal, String>,
     /// The record that was noted last.
     noted: Option<Record>,
+    /// Lines of the restart by command or pod that the journal still takes.
+    output_left: usize,
 }
 
 /// What woke a session.
@@ -74,7 +79,7 @@ pub struct Session {
 pub enum Woken {
     /// Something to step with.
     Heard(Heard),
-    /// A line of the reboot command.
+    /// A line of the restart by command or pod; it is in the journal.
     Output(String),
 }
 
@@ -95,8 +100,13 @@ impl Session {
         let journal = Journal::open(&setup.server, &node).map_err(|error| error.to_string());
         let told = journal.as_ref().map(|journal| journal.events(&record.id));
         let told = told.map(Result::unwrap_or_default).unwrap_or_default();
+        let restart_began = record.reboot_started;
         let (state, effects) = machine::resume(node, record, setup.options.clone(), &told, at);
-        Self::with(state, effects, journal, setup, at)
+        let (mut session, events) = Self::with(state, effects, journal, setup, at);
+        if restart_began {
+            session.executor.pick_up_restart();
+        }
+        (session, events)
     }
 
     fn with(
@@ -118,7 +128,7 @@ impl Session {
             setup.request_timeout,
             state.node.clone(),
             identity,
-            setup.options.clone(),
+            state.options.clone(),
             setup.take_over,
             setup.options.pool_label.clone(),
             answer.clone(),
@@ -134,6 +144,7 @@ impl Session {
             surveys: JoinSet::new(),
             journal,
             noted: None,
+            output_left: OUTPUT_LINES,
         };
         let events = session.perform(&state, effects, at);
         session.state = Some(state);
@@ -171,8 +182,20 @@ impl Session {
             }
         };
         tokio::select! {
-            Some(answer) = self.answers.recv() => Woken::Heard(Heard::Answered(answer)),
-            Some(line) = self.output.recv() => Woken::Output(line),
+            Some(answer) = self.answers.recv() => {
+                // What was said before the end is told before it.
+                if matches!(answer, Answer::RebootCommand(_)) && let Ok(line) = self.output.try_recv() {
+                    // It is our own queue.
+                    let _ = self.answer.send(answer);
+                    self.keep_output(&line);
+                    return Woken::Output(line);
+                }
+                Woken::Heard(Heard::Answered(answer))
+            }
+            Some(line) = self.output.recv() => {
+                self.keep_output(&line);
+                Woken::Output(line)
+            }
             () = time => Woken::Heard(Heard::Tick),
         }
     }
@@ -266,6 +289,26 @@ impl Session {
     fn write(&mut self, line: &Line) -> Result<(), String> {
         let journal = self.journal.as_mut().map_err(|problem| problem.clone())?;
         journal.append(line).map_err(|error| error.to_string())
+    }
+
+    /// A command that talks without end must not fill the disk.
+    fn keep_output(&mut self, text: &str) {
+        let Some(state) = &self.state else { return };
+        let Some(left) = self.output_left.checked_sub(1) else {
+            return;
+        };
+        self.output_left = left;
+        let line = Line::Output {
+            id: state.id.clone(),
+            at: Utc::now(),
+            text: if left == 0 {
+                "(what follows is not kept)".to_owned()
+            } else {
+                text.to_owned()
+            },
+        };
+        // As with what is told: said once, by the record.
+        let _ = self.write(&line);
     }
 
     fn survey(&mut self, state: &State) {

@@ -364,7 +364,7 @@ pub const ACTIONS: &[Action] = &[
         &[Key::Char('r')],
         WORKFLOW,
         "run reboot…",
-        "Run the reboot command that was given with --reboot-command. The node's name confirms.",
+        "Restart the node by --reboot-command or --reboot-pod, as was given. The node's name confirms.",
     )
     .footer(2)
     .writing()

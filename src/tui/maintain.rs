@@ -171,9 +171,9 @@ pub fn can_accept(ui: &Ui) -> Condition {
 /// Whether the reboot command can be run.
 pub fn can_reboot(ui: &Ui) -> Condition {
     at_step(ui, Step::Restart, "the restart is not due")?;
-    match ui.busy().and_then(|state| state.options.reboot_command.as_ref()) {
+    match ui.busy().and_then(|state| state.options.reboot.as_ref()) {
         Some(_) => Ok(()),
-        None => Err("no --reboot-command was given: restart the node by hand"),
+        None => Err("neither --reboot-command nor --reboot-pod was given: restart the node by hand"),
     }
 }
 
@@ -228,9 +228,9 @@ pub fn perform(ui: &mut Ui, id: ActionId) -> Vec<Effect> {
                 .and_then(|state| state.record.as_ref())
                 .is_some_and(|record| record.reboot_started);
             let to = if started {
-                "run the reboot command AGAIN"
+                "restart it from here AGAIN"
             } else {
-                "run the reboot command"
+                "restart it from here"
             };
             confirm(ui, to, &node, Command::RunRebootCommand);
         }

@@ -16,6 +16,7 @@ mod lint;
 mod logs;
 mod operator;
 mod part;
+mod probe;
 mod registry;
 mod rules;
 mod usage;

@@ -3,7 +3,6 @@
 //! `DRAINBOARD_KILLS` says how many maintenances are killed (20 by default).
 
 use crate::scene::{NODE, Scene};
-use std::process::{Command, Stdio};
 use std::time::Duration;
 
 /// Spreads the instants over a maintenance, the same in each run: the fractional parts of multiples of the golden ratio.
@@ -11,29 +10,8 @@ fn instant(index: u32, longest: Duration) -> Duration {
     longest.mul_f64((f64::from(index) * 0.618_033_988_749_895).fract())
 }
 
-fn drainboard(scene: &Scene, words: &[&str]) -> std::process::Child {
-    Command::new(env!("CARGO_BIN_EXE_drainboard"))
-        .args([
-            "--kubeconfig",
-            "config",
-            "--request-timeout",
-            "60s",
-            "maintain",
-            NODE,
-            "--yes",
-            "--delete-emptydir-data",
-        ])
-        .args(["-o", "json"])
-        .args(words)
-        .current_dir(scene.operator.path())
-        .env_clear()
-        .env("HOME", scene.operator.path())
-        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap()
+fn drainboard(scene: &Scene, reboot: &str) -> std::process::Child {
+    scene.starts(&[NODE, "--yes", "--delete-emptydir-data", "-o", "json", reboot])
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -52,7 +30,7 @@ async fn killed_at_any_instant_and_resumed() {
     let longest = began.elapsed();
     let mut boots: u32 = scene.boot_id().await.parse().unwrap();
     for index in 1..=kills.unwrap_or(20) {
-        let mut child = drainboard(&scene, &[&reboot]);
+        let mut child = drainboard(&scene, &reboot);
         tokio::time::sleep(instant(index, longest)).await;
         child.kill().unwrap();
         child.wait().unwrap();

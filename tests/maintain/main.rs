@@ -14,6 +14,7 @@ mod scene;
 mod before;
 mod crash;
 mod kills;
+mod reboot_pod;
 mod round;
 mod session;
 mod take_over;

@@ -58,6 +58,22 @@ impl Scene {
         self.operator.drainboard_with(&all).await
     }
 
+    /// The same, started: somebody else ends it.
+    pub fn starts(&self, words: &[&str]) -> std::process::Child {
+        std::process::Command::new(env!("CARGO_BIN_EXE_drainboard"))
+            .args(["--kubeconfig", "config", "--request-timeout", "60s", "maintain"])
+            .args(words)
+            .current_dir(self.operator.path())
+            .env_clear()
+            .env("HOME", self.operator.path())
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .stdin(std::process::Stdio::null())
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .unwrap()
+    }
+
     /// The words that let the lab play the operator's hand: install updates and restart.
     pub fn reboot_command(verb: &str) -> String {
         format!(

@@ -1,6 +1,7 @@
 //! What `drainboard maintain` takes. Flags that `kubectl drain` has mean here what they mean there.
 
 use crate::cli::exit::CliError;
+use crate::cli::reboot_args::RebootArgs;
 use crate::cli::values::{limit, wait};
 use crate::domain::selector::LabelSelector;
 use crate::maintenance::options::{Options, Purpose};
@@ -46,9 +47,9 @@ pub struct MaintainArgs {
     /// Write a report at the end: Markdown, or JSON if the name ends with .json
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
-    /// Command that restarts the node, split into words, without a shell; {node} and {address} are replaced
-    #[arg(long, value_name = "COMMAND", help_heading = "Restart")]
-    pub reboot_command: Option<String>,
+    /// How the node is restarted.
+    #[command(flatten)]
+    pub reboot: RebootArgs,
     /// Longest time from drained until the node's network is ready
     #[arg(long, value_name = "TIME", value_parser = wait, default_value = "30m", help_heading = "Restart")]
     pub restart_timeout: Duration,
@@ -145,17 +146,6 @@ pub enum PurposeArg {
     Cleanup,
 }
 
-/// A reboot command in words.
-///
-/// # Errors
-/// It is empty or has an open quote.
-pub fn reboot_words(command: &str) -> Result<Vec<String>, CliError> {
-    shell_words::split(command)
-        .ok()
-        .filter(|words| !words.is_empty())
-        .ok_or_else(|| CliError::Usage(format!("--reboot-command '{command}' cannot be split into words")))
-}
-
 /// How events are printed.
 #[derive(ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EventFormat {
@@ -170,7 +160,7 @@ impl MaintainArgs {
     /// The options of the maintenance.
     ///
     /// # Errors
-    /// The reboot command is empty or has an open quote.
+    /// As [`RebootArgs::reboot`].
     pub fn options(&self) -> Result<Options, CliError> {
         Ok(Options {
             purpose: match self.purpose {
@@ -187,7 +177,7 @@ impl MaintainArgs {
             pod_selector: self.pod_selector.clone(),
             skip_wait_for_delete: (self.skip_wait_for_delete_timeout > 0)
                 .then(|| Duration::from_secs(self.skip_wait_for_delete_timeout.into())),
-            reboot_command: self.reboot_command.as_deref().map(reboot_words).transpose()?,
+            reboot: self.reboot.reboot()?,
             restart_timeout: self.restart_timeout,
             accept_same_revision: self.accept_same_revision,
             no_restart: self.no_restart,

@@ -200,7 +200,7 @@ impl Conductor<'_> {
 /// Puts the question that is open, or that of the reboot command, to the operator.
 fn ask_if_asked(ask: &mut Ask, state: &State) {
     let node = &state.node;
-    let may_run = state.options.reboot_command.is_some() && !state.options.yes;
+    let may_run = state.options.reboot.is_some() && !state.options.yes;
     let started = state.record.as_ref().is_some_and(|record| record.reboot_started);
     match state.question {
         Some(Question::Begin) => ask.once(&format!("type {node} to begin")),
@@ -208,7 +208,7 @@ fn ask_if_asked(ask: &mut Ask, state: &State) {
             "its revision is the same: type {node} to accept that and give it back, anything else to leave it cordoned"
         )),
         None if state.step == Step::Restart && may_run && !started => {
-            ask.once(&format!("type {node} to run the reboot command"));
+            ask.once(&format!("type {node} to restart it from here"));
         }
         None => {}
     }
@@ -241,7 +241,7 @@ fn typed_answer(session: &Session, typed: &str) -> Typed {
         }
         (None, Step::Restart, true) => Typed::Decides(Command::RunRebootCommand),
         (None, Step::Restart, false) => {
-            output::say("not confirmed: the reboot command is not run; restart the node by hand");
+            output::say("not confirmed: it is not restarted from here; restart the node by hand");
             Typed::Nothing
         }
         (None, _, _) => Typed::Nothing,

@@ -47,6 +47,8 @@ fn windows(number: u8, now: Timestamp) -> Machine {
         boot: Boot::proper("11", "10.0.26100.33438", now - TimeDelta::hours(14)),
         stage: Stage::Up,
         armed: Armed::default(),
+        reboot_required: true,
+        restarts_at: None,
     }
 }
 
@@ -65,5 +67,7 @@ fn linux(name: &str, last_byte: u8, subnet: u8, now: Timestamp, boot_id: &str) -
         boot: Boot::proper(boot_id, "6.12.48+deb13-amd64", now - TimeDelta::days(3)),
         stage: Stage::Up,
         armed: Armed::default(),
+        reboot_required: false,
+        restarts_at: None,
     }
 }

@@ -18,6 +18,10 @@ pub struct PodFacts {
     pub labels: Arc<BTreeMap<String, String>>,
     pub host_network: bool,
     pub host_process: bool,
+    /// `restartPolicy: Never`.
+    pub runs_once: bool,
+    /// Environment of its first container, as far as it is written out.
+    pub environment: Arc<BTreeMap<String, String>>,
     pub containers: Vec<ContainerFacts>,
     pub init_containers: Vec<ContainerFacts>,
     /// Longest sleep of a `preStop` hook, seconds.
@@ -74,6 +78,8 @@ impl PodFacts {
             labels: Arc::new(labels),
             host_network: spec.host_network.unwrap_or(false),
             host_process,
+            runs_once: spec.restart_policy.as_deref() == Some("Never"),
+            environment: Arc::new(spec.containers.first().map(environment).unwrap_or_default()),
             containers: spec.containers.iter().map(ContainerFacts::of).collect(),
             init_containers: init.iter().map(ContainerFacts::of).collect(),
             pre_stop_seconds: spec.containers.iter().map(pre_stop_seconds).max().unwrap_or(0),
@@ -144,6 +150,12 @@ fn port_number(port: &IntOrString, container: &Container) -> Option<u16> {
         }
     };
     u16::try_from(number).ok()
+}
+
+fn environment(container: &Container) -> BTreeMap<String, String> {
+    let all = container.env.iter().flatten();
+    all.filter_map(|one| Some((one.name.clone(), one.value.clone()?)))
+        .collect()
 }
 
 fn pre_stop_seconds(container: &Container) -> u64 {

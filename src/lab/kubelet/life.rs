@@ -1,6 +1,7 @@
 //! The life of one pod on its node, as a story: accepted, created, running, ready, and when it is deleted, stopped and
 //! removed. When its machine goes down the containers die, and when the kubelet is back the pod is brought up again.
 
+use super::errand::Errand;
 use super::facts::PodFacts;
 use super::fleet::Past;
 use super::means::Means;
@@ -87,6 +88,7 @@ impl Life {
             self.lose_containers();
         }
         self.stop_containers();
+        self.forget_log();
         self.leave_sandbox();
     }
 
@@ -127,9 +129,12 @@ impl Life {
             return self.interruption().await;
         }
         if self.survived_boot {
-            self.report().await;
             let facts = self.facts();
-            if facts.host_process {
+            if facts.runs_once && self.progress.last_run.is_some() {
+                return self.stay_ended().await;
+            }
+            self.report().await;
+            if facts.host_process && !facts.runs_once {
                 return self.run_again_with_the_network().await;
             }
             let told = "Pod sandbox changed, it will be killed and re-created.";
@@ -167,6 +172,9 @@ impl Life {
 
     /// The containers are gone with the machine. containerd will not know how they ended.
     fn lose_containers(&mut self) {
+        if self.progress.containers == Containers::Completed {
+            return;
+        }
         self.stop_containers();
         if let Some(started_at) = self.progress.containers.since() {
             self.progress.last_run = Some(LastRun::lost(started_at, Utc::now()));
@@ -222,6 +230,9 @@ impl Life {
         }
         if !connected && let Some(sick) = facts.needs_network() {
             return self.run_unconnected(sick).await;
+        }
+        if let Some(errand) = Errand::of(&facts) {
+            return self.run_errand(errand).await;
         }
         let since = Utc::now();
         if !plan.readiness.is_zero() {

@@ -2,6 +2,7 @@
 //! All of them live in one task with one watch on nodes and one on pods, so that five hundred cost as little as four.
 
 mod ending;
+mod errand;
 mod facts;
 mod fleet;
 mod life;
@@ -16,6 +17,7 @@ pub mod restart;
 pub mod server;
 mod station;
 mod status;
+mod truth;
 mod unconnected;
 
 pub use fleet::{Fleet, Past, Pasts};

@@ -30,6 +30,8 @@ pub enum Containers {
     Dead,
     /// They were stopped with the pod, whose sandbox is still there.
     Ended,
+    /// They ran to their end, and are not run again.
+    Completed,
     /// They wait for their next run, which comes this long after the last one.
     BackOff { seconds: u64 },
 }
@@ -76,7 +78,7 @@ impl Containers {
     pub fn since(self) -> Option<Timestamp> {
         match self {
             Self::Running { since, .. } => Some(since),
-            Self::Creating | Self::Dead | Self::Ended | Self::BackOff { .. } => None,
+            Self::Creating | Self::Dead | Self::Ended | Self::Completed | Self::BackOff { .. } => None,
         }
     }
 
@@ -84,7 +86,7 @@ impl Containers {
     pub fn ready_since(self) -> Option<Timestamp> {
         match self {
             Self::Running { ready_since, .. } => ready_since,
-            Self::Creating | Self::Dead | Self::Ended | Self::BackOff { .. } => None,
+            Self::Creating | Self::Dead | Self::Ended | Self::Completed | Self::BackOff { .. } => None,
         }
     }
 }
@@ -97,6 +99,16 @@ impl LastRun {
             finished_at,
             exit_code: -1_073_741_510,
             reason: "Error",
+        }
+    }
+
+    /// A run that ended by itself.
+    pub fn completed(started_at: Timestamp, finished_at: Timestamp, exit_code: i64) -> Self {
+        Self {
+            started_at,
+            finished_at,
+            exit_code,
+            reason: if exit_code == 0 { "Completed" } else { "Error" },
         }
     }
 

@@ -16,7 +16,11 @@ impl Life {
         let machine = self.machine();
         let running = match self.progress.containers {
             Containers::Running { since, .. } => Some(since),
-            Containers::Creating | Containers::Dead | Containers::Ended | Containers::BackOff { .. } => None,
+            Containers::Creating
+            | Containers::Dead
+            | Containers::Ended
+            | Containers::Completed
+            | Containers::BackOff { .. } => None,
         };
         match (running, self.address) {
             (Some(since), Some(address)) => self.means.world.started(self.running(&facts, since, address)),

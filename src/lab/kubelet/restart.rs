@@ -82,6 +82,8 @@ pub fn restarted(machine: &Machine, restart: Restart, course: Course, at: Timest
             Os::Linux => Stage::Up,
         },
         armed: Armed::default(),
+        reboot_required: machine.reboot_required && restart != Restart::Proper { updated: true },
+        restarts_at: None,
         ..machine.clone()
     }
 }

@@ -46,6 +46,9 @@ async fn logs(
     Path((namespace, pod, container)): Path<(String, String, String)>,
     Query(options): Query<Options>,
 ) -> Response {
+    if let Some(left) = world.log_left(&namespace, &pod) {
+        return left.into_response();
+    }
     let Some(running) = world.pod(&namespace, &pod) else {
         let text = format!("pod \"{pod}\" in namespace \"{namespace}\" has no running containers");
         return (StatusCode::NOT_FOUND, text).into_response();

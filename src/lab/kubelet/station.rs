@@ -30,7 +30,7 @@ const RETRY: Duration = Duration::from_millis(500);
 impl Station {
     /// Runs without end. `asked` is what the node's annotation asks for.
     pub async fn run(self, asked: watch::Receiver<Option<Name>>) {
-        tokio::join!(self.beat(), self.obey(asked));
+        tokio::join!(self.beat(), self.obey(asked), self.shut_down());
     }
 
     /// Renews the Lease, and posts the status when it is due: every five minutes, and at once when the API server
@@ -125,6 +125,40 @@ impl Station {
     async fn begin(&self, request: &str, playing: Option<Verb>) -> Result<bool, LabError> {
         let more = playing.map(|verb| json!({"op": "add", "path": pointer(PLAYING), "value": verb.word()}));
         take(&self.means.client, &self.node, request, more.as_slice()).await
+    }
+
+    /// Restarts when `shutdown.exe` was called on the machine, after the time that was given to it.
+    async fn shut_down(&self) {
+        let Some(mut machine) = self.means.world.follow(&self.node) else {
+            return;
+        };
+        loop {
+            let called = machine.wait_for(|machine| machine.restarts_at.is_some()).await;
+            let Ok(Some(at)) = called.map(|machine| machine.restarts_at) else {
+                return;
+            };
+            tokio::time::sleep((at - Utc::now()).to_std().unwrap_or_default()).await;
+            let (still, updated) = {
+                let machine = machine.borrow();
+                (machine.restarts_at == Some(at), machine.reboot_required)
+            };
+            // Another restart may have come first.
+            if still {
+                let verb = if updated { Verb::Update } else { Verb::Reboot };
+                self.means.until_done(&self.node, || self.show(verb)).await;
+                self.restart(Restart::Proper { updated }).await;
+            }
+        }
+    }
+
+    /// Writes on the node what takes its time.
+    async fn show(&self, playing: Verb) -> Result<(), LabError> {
+        let change = json!({"metadata": {"annotations": {PLAYING: playing.word()}}});
+        self.means
+            .client
+            .patch(&ObjectPath::node(&self.node), Merge::Plain, &change)
+            .await
+            .map(drop)
     }
 
     fn arm(&self, verb: Verb) {

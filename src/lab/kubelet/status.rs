@@ -37,7 +37,7 @@ pub fn pod_status(pod: &PodFacts, progress: Progress, addresses: Addresses) -> V
     let ready_since = progress.containers.ready_since();
     let has_sandbox = !matches!(
         progress.containers,
-        Containers::Creating | Containers::Dead | Containers::Ended
+        Containers::Creating | Containers::Dead | Containers::Ended | Containers::Completed
     );
     let began = running_since.is_some() || progress.last_run.is_some();
     let condition = |kind: &str, holds: bool, since: Timestamp| {
@@ -74,7 +74,7 @@ pub fn pod_status(pod: &PodFacts, progress: Progress, addresses: Addresses) -> V
         .enumerate()
         .map(|(position, container)| container_status(pod, position, container, progress));
     let mut status = json!({
-        "phase": if began { "Running" } else { "Pending" },
+        "phase": phase(began, progress),
         "conditions": conditions,
         "hostIP": addresses.host.to_string(),
         "hostIPs": [{"ip": addresses.host.to_string()}],
@@ -92,6 +92,15 @@ pub fn pod_status(pod: &PodFacts, progress: Progress, addresses: Addresses) -> V
     status["podIP"] = json!(addresses.pod);
     status["podIPs"] = json!(addresses.pod.map(|address| json!([{"ip": address}])));
     status
+}
+
+fn phase(began: bool, progress: Progress) -> &'static str {
+    match (progress.containers, progress.last_run) {
+        (Containers::Completed, Some(LastRun { exit_code: 0, .. })) => "Succeeded",
+        (Containers::Completed, _) => "Failed",
+        _ if began => "Running",
+        _ => "Pending",
+    }
 }
 
 fn container_status(
@@ -131,7 +140,7 @@ fn container_status(
                 progress.last_run.map(|last| terminated(last, &id(run))),
             )
         }
-        Containers::Dead | Containers::Ended => {
+        Containers::Dead | Containers::Ended | Containers::Completed => {
             let ended = progress.last_run.map(|last| terminated(last, &id(run)));
             (ended.unwrap_or_default(), None)
         }

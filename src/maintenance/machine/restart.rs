@@ -9,7 +9,7 @@ use crate::maintenance::effect::Effect;
 use crate::maintenance::event::{Ending, Happening};
 use crate::maintenance::observation::Observation;
 use crate::maintenance::options::Purpose;
-use crate::maintenance::state::{Question, Step};
+use crate::maintenance::state::{Doubt, Question, Step};
 use std::cmp::Ordering;
 
 impl Turn<'_> {
@@ -21,7 +21,7 @@ impl Turn<'_> {
         }
         let (boot_id, started) = (record.boot_id.clone(), record.reboot_started);
         let restarted = record.new_boot_id.is_some();
-        let command = self.state.options.reboot_command.is_some();
+        let command = self.state.options.reboot.is_some();
         let note = if started && command {
             " (the reboot command was started before this run and is not started again by itself)"
         } else {
@@ -40,7 +40,7 @@ impl Turn<'_> {
     /// The command is started once its start is on record, so that a restart of the program does not start it again.
     pub(super) fn run_reboot_command(&mut self) {
         let flight = &mut self.state.flight;
-        if self.state.options.reboot_command.is_none() || flight.reboot_wanted || flight.reboot_running {
+        if self.state.options.reboot.is_none() || flight.reboot_wanted || flight.reboot_running {
             return;
         }
         if let Some(record) = &mut self.state.record {
@@ -91,16 +91,32 @@ impl Turn<'_> {
                 )
             }
             Err(problem) => {
+                self.forget_reboot();
                 format!(
-                    "the reboot command could not be run: {problem}; the node stays cordoned and drained: restart it by hand, \
-                     and go on with --resume"
+                    "the node was not restarted: {problem}; it stays cordoned and drained: restart it by hand, or go on with \
+                     --resume"
                 )
             }
         };
         if self.state.options.attended || self.state.flight.abandoned {
+            self.wait_for_boot("it was not restarted from here");
             self.tell(Happening::Note { text: reason });
         } else if self.state.step == Step::Restart {
+            if self.state.flight.unsaved && self.state.flight.doubt == Doubt::None {
+                let record = self.state.record.clone().map(Box::new);
+                self.effects.extend(record.map(Effect::Save));
+            }
             self.end(Ending::Refused, reason);
+        }
+    }
+
+    /// Nothing was started that restarts the node: it may be started again, by whoever resumes too.
+    fn forget_reboot(&mut self) {
+        if let Some(record) = &mut self.state.record
+            && self.state.step == Step::Restart
+        {
+            record.reboot_started = false;
+            self.state.flight.unsaved = true;
         }
     }
 

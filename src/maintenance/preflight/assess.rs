@@ -4,7 +4,7 @@ use super::notes::Notes;
 use super::placement::Homes;
 use super::survey::{Place, Survey};
 use super::{Fate, NodeBefore, Preflight, Weight};
-use super::{budgets, images, monitoring, network_pods, node, permissions, placement, pods};
+use super::{budgets, host_process, images, monitoring, network_pods, node, permissions, placement, pods};
 use crate::domain::Timestamp;
 use crate::domain::pod::Pod;
 use crate::maintenance::options::Options;
@@ -65,6 +65,7 @@ pub fn assess(survey: &Survey, options: &Options, now: Timestamp) -> Preflight {
         pods: bound.map(|pod| (pod, verdict(pod, options, now))).collect(),
     };
     node::judge(&case, &mut notes);
+    host_process::judge(&case, &mut notes);
     network_pods::judge(&case, &mut notes);
     pods::judge(&case, &mut notes);
     let homes = Homes::find(&case, &mut notes);

@@ -3,6 +3,7 @@
 mod assess;
 mod budgets;
 mod fit;
+mod host_process;
 mod images;
 mod monitoring;
 mod network_pods;

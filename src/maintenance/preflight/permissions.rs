@@ -4,6 +4,7 @@ use super::Weight;
 use super::notes::Notes;
 use super::survey::Survey;
 use crate::domain::Name;
+use crate::maintenance::options::Reboot;
 use std::fmt;
 
 /// Namespace of the pools' Leases.
@@ -64,8 +65,12 @@ impl Access {
     }
 }
 
-/// Everything that a maintenance of this node does, with pods in these namespaces.
-pub fn needed(node: &Name, namespaces: impl IntoIterator<Item = Name>) -> Vec<Access> {
+/// Everything that a maintenance of this node does, with pods in these namespaces and a restart by these means.
+pub fn needed(
+    node: &Name,
+    namespaces: impl IntoIterator<Item = Name>,
+    reboot: Option<&Reboot>,
+) -> Vec<Access> {
     const NODES: (&str, &str) = ("", "nodes");
     const PODS: (&str, &str) = ("", "pods");
     const LEASES: (&str, &str) = ("coordination.k8s.io", "leases");
@@ -104,6 +109,19 @@ pub fn needed(node: &Name, namespaces: impl IntoIterator<Item = Name>) -> Vec<Ac
         namespace: Some(namespace),
         ..Access::new("create", PODS, "the drain")
     }));
+    if let Some(Reboot::Pod(place)) = reboot {
+        let there = |verb, subresource| Access {
+            subresource,
+            namespace: Some(place.namespace.clone()),
+            ..Access::new(verb, PODS, "--reboot-pod")
+        };
+        needed.extend([
+            there("create", ""),
+            there("get", ""),
+            there("get", "log"),
+            there("delete", ""),
+        ]);
+    }
     needed
 }
 

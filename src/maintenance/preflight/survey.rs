@@ -3,6 +3,7 @@
 use super::permissions::Access;
 use crate::domain::Name;
 use crate::domain::budget::DisruptionBudget;
+use crate::domain::host_process::PodSecurity;
 use crate::domain::node::Node;
 use crate::domain::pod::{Pod, Resources};
 use crate::domain::selector::LabelSelector;
@@ -32,6 +33,8 @@ pub struct Survey {
     pub node_ports: Known<Vec<NodePort>>,
     /// Version of the API server, e.g. `v1.37.2`.
     pub server_version: Known<Name>,
+    /// What the namespace of the HostProcess pod says of Pod Security; `None` where no such pod is wanted.
+    pub pod_security: Option<Known<PodSecurity>>,
     /// What was asked of the API server about our own rights, and its answers.
     pub permissions: Vec<(Access, Known<bool>)>,
     /// How the server answered to evictions that it was asked to try only (`--dry-run`).

@@ -163,6 +163,17 @@ impl Reply {
         serde_json::from_slice(&self.body).map_err(|error| Failure::of_json(&error))
     }
 
+    /// The text of a success: a log, which may hold anything.
+    ///
+    /// # Errors
+    /// The status is none of success.
+    pub fn text(&self) -> Result<String, Failure> {
+        if !matches!(self.code, 200..=299) {
+            return Err(self.failure());
+        }
+        Ok(String::from_utf8_lossy(&self.body).into_owned())
+    }
+
     /// The `Status` object, if the body is one.
     pub fn status(&self) -> Option<Status<'_>> {
         serde_json::from_slice::<Status<'_>>(&self.body)

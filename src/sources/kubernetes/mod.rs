@@ -5,6 +5,7 @@ pub mod config;
 mod detail;
 mod failure;
 mod follow;
+pub mod host_process;
 mod http;
 pub mod intern;
 mod list;

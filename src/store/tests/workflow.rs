@@ -8,7 +8,7 @@ use crate::domain::object::Change;
 use crate::domain::reading::Source;
 use crate::maintenance::effect::{Answer, Eviction, LockError, WriteError};
 use crate::maintenance::input::{Command, Heard};
-use crate::maintenance::options::{Options, Purpose};
+use crate::maintenance::options::{Options, Purpose, Reboot};
 use crate::maintenance::pods::PodRef;
 use crate::maintenance::record::Reached;
 use crate::sources::event::Payload;
@@ -202,7 +202,11 @@ fn a_restart_asks_for_no_revision() {
     let work = Work::restarting_with(Options {
         purpose: Purpose::Restart,
         attended: true,
-        reboot_command: Some(vec!["ssh".into(), "{node}".into(), "shutdown /r".into()]),
+        reboot: Some(Reboot::Command(vec![
+            "ssh".into(),
+            "{node}".into(),
+            "shutdown /r".into(),
+        ])),
         ..Options::default()
     });
     let page = words(&work, &told(&work), now());

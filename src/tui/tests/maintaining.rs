@@ -5,7 +5,7 @@ use super::fixture::Cluster;
 use crate::domain::Name;
 use crate::maintenance::effect::Answer;
 use crate::maintenance::input::{Command, Heard};
-use crate::maintenance::options::Options;
+use crate::maintenance::options::{Options, Reboot};
 use crate::maintenance::pods::PodRef;
 use crate::maintenance::record::Reached;
 use crate::store::tests::work::Work;
@@ -104,7 +104,7 @@ fn each_step_offers_its_own_keys() {
     let same = on_the_page(Work::restarted("10.0.26100.32995"));
     same.sees("[a] accept revision…");
     let command = Options {
-        reboot_command: Some(vec!["ssh".to_owned()]),
+        reboot: Some(Reboot::Command(vec!["ssh".to_owned()])),
         attended: true,
         ..Options::default()
     };

@@ -116,7 +116,7 @@ impl World {
         }
         self.settle();
         self.observe();
-        let restarts = self.state.step == Step::Restart && self.options.reboot_command.is_none();
+        let restarts = self.state.step == Step::Restart && self.options.reboot.is_none();
         if restarts && self.told("awaiting_reboot") {
             self.begin_restart();
         }

@@ -7,7 +7,7 @@ use crate::domain::node::ConditionStatus;
 use crate::maintenance::effect::Effect;
 use crate::maintenance::event::{Ending, Happening};
 use crate::maintenance::input::{Command, Heard};
-use crate::maintenance::options::Options;
+use crate::maintenance::options::{Options, Reboot};
 use crate::maintenance::state::Step;
 use proptest::prelude::*;
 
@@ -81,7 +81,7 @@ fn anything() -> impl Strategy<Value = Act> {
 fn options() -> impl Strategy<Value = Options> {
     let base = prop_oneof![Just(headless()), Just(attended())];
     (base, any::<[bool; 4]>()).prop_map(|(base, [command, same, gate, limit])| Options {
-        reboot_command: command.then(|| vec!["restart".to_owned()]),
+        reboot: command.then(|| Reboot::Command(vec!["restart".to_owned()])),
         accept_same_revision: same,
         no_network_gate: gate,
         drain_timeout: limit.then(|| std::time::Duration::from_mins(1)),
@@ -272,7 +272,7 @@ proptest! {
     #[test]
     fn where_nobody_interferes_it_ends_well(command in any::<bool>(), acts in prop::collection::vec(friendly(), 20..120)) {
         let options = Options {
-            reboot_command: command.then(|| vec!["restart".to_owned()]),
+            reboot: command.then(|| Reboot::Command(vec!["restart".to_owned()])),
             accept_same_revision: true,
             restart_timeout: std::time::Duration::from_hours(10),
             pods_timeout: std::time::Duration::from_hours(10),

@@ -2,11 +2,11 @@
 
 use super::world::{World, headless};
 use crate::maintenance::effect::Effect;
-use crate::maintenance::options::Options;
+use crate::maintenance::options::{Options, Reboot};
 
 fn with_command() -> Options {
     Options {
-        reboot_command: Some(vec!["restart".to_owned()]),
+        reboot: Some(Reboot::Command(vec!["restart".to_owned()])),
         ..headless()
     }
 }
@@ -55,10 +55,7 @@ fn killed_at(nth: usize, performed: bool, options: Options) -> Option<World> {
             }
             world.kill();
             // If the command died with the program before it did anything, the operator restarts the node.
-            if world.options.reboot_command.is_some()
-                && world.record_is_there()
-                && world.record().reboot_started
-            {
+            if world.options.reboot.is_some() && world.record_is_there() && world.record().reboot_started {
                 world.begin_restart();
             }
         }

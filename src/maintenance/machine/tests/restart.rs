@@ -6,12 +6,16 @@ use crate::domain::node::ConditionStatus;
 use crate::maintenance::effect::{Answer, Effect};
 use crate::maintenance::event::{Ending, Happening};
 use crate::maintenance::input::{Command, Heard};
-use crate::maintenance::options::Options;
+use crate::maintenance::options::{Options, Reboot};
 use crate::maintenance::state::{Question, Step};
 
 fn with_command() -> Options {
     Options {
-        reboot_command: Some(vec!["ssh".to_owned(), "{node}".to_owned(), "restart".to_owned()]),
+        reboot: Some(Reboot::Command(vec![
+            "ssh".to_owned(),
+            "{node}".to_owned(),
+            "restart".to_owned(),
+        ])),
         ..headless()
     }
 }
@@ -84,7 +88,7 @@ fn killed_after_the_reboot_command_is_on_record_it_is_not_started_again() {
 #[test]
 fn the_operator_may_start_the_reboot_command_but_not_twice_at_once() {
     let mut world = awaiting(Options {
-        reboot_command: with_command().reboot_command,
+        reboot: with_command().reboot,
         ..attended()
     });
     world.press(Command::RunRebootCommand);
@@ -112,6 +116,25 @@ fn a_failing_reboot_command_is_obeyed_and_a_lost_ssh_is_not() {
     world.hear(Heard::Answered(Answer::RebootCommand(Ok(3))));
     assert_eq!(world.ending().0, Ending::Refused);
     assert!(world.ending().1.contains("ended with 3"));
+}
+
+#[test]
+fn where_nothing_was_started_the_next_run_may_start_it() {
+    let mut world = starting();
+    world.answer(0);
+    let why = "RebootRequired is not set".to_owned();
+    world.hear(Heard::Answered(Answer::RebootCommand(Err(why))));
+    assert_eq!(world.ending().0, Ending::Refused);
+    assert!(
+        world
+            .ending()
+            .1
+            .contains("was not restarted: RebootRequired is not set"),
+        "{}",
+        world.ending().1
+    );
+    world.answer_all();
+    assert!(!world.record().reboot_started);
 }
 
 #[test]

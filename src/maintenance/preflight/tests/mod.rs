@@ -2,6 +2,7 @@
 
 mod budgets;
 mod clusters;
+mod host_process;
 mod monitoring;
 mod node;
 mod placement;
@@ -239,7 +240,7 @@ fn cluster(places: Vec<Place>, pods: Vec<Pod>) -> Survey {
         .iter()
         .map(|pod| (pod.uid.clone(), Wishes::default()))
         .collect();
-    let permissions = needed(&WIN_1.into(), ["win-demo".into()])
+    let permissions = needed(&WIN_1.into(), ["win-demo".into()], None)
         .into_iter()
         .map(|access| (access, Ok(true)))
         .collect();
@@ -252,6 +253,7 @@ fn cluster(places: Vec<Place>, pods: Vec<Pod>) -> Survey {
         runtime_classes: Ok([("windows-2025".into(), windows_class())].into()),
         node_ports: Ok(Vec::new()),
         server_version: Ok("v1.37.2".into()),
+        pod_security: None,
         permissions,
         dry_run_evictions: Vec::new(),
         restarted_without_drain: None,

@@ -1,5 +1,5 @@
 //! The executor of a maintenance's effects: evictions, the changes of the node, the Lease of its pool, fresh lists and
-//! the reboot command. Each effect is answered by a message; nothing is tried again behind the back of the state
+//! the restart by command or pod. Each effect is answered by a message; nothing is tried again behind the back of the state
 //! machine, save a change of the node that met a change of somebody else, which is decided anew on a fresh look.
 
 pub(super) mod ask;
@@ -9,6 +9,7 @@ mod lock;
 mod node;
 pub mod pool;
 mod reboot_command;
+mod reboot_pod;
 mod seen;
 #[cfg(test)]
 pub(super) mod tests;
@@ -17,13 +18,13 @@ mod writer;
 use super::http::ApiServer;
 use crate::domain::Name;
 use crate::maintenance::effect::{Answer, Effect, WriteError};
-use crate::maintenance::options::Options;
+use crate::maintenance::options::{Options, Purpose, Reboot};
 use crate::sources::event::Scope;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio::sync::{Mutex, Semaphore, mpsc, oneshot};
 use tokio::task::JoinSet;
-use tokio_util::task::AbortOnDropHandle;
+use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 use writer::{Write, Writer};
 
 /// Evictions that are under way at the same time; the others wait for their turn.
@@ -50,21 +51,26 @@ struct Desk {
     pool_label: Option<String>,
 }
 
-/// Performs the effects of one maintenance. Dropping it ends all of its work, the reboot command too.
+/// Performs the effects of one maintenance. Dropping it ends all of its work, the restart by command or pod too.
 pub struct Executor {
     desk: Arc<Desk>,
-    reboot_command: Option<Arc<[String]>>,
+    reboot: Option<Arc<Reboot>>,
+    purpose: Purpose,
     answers: mpsc::UnboundedSender<Answer>,
     output: mpsc::UnboundedSender<String>,
     places: Arc<Semaphore>,
     writes: mpsc::UnboundedSender<Write>,
     writer: AbortOnDropHandle<()>,
     tasks: JoinSet<()>,
+    /// One restart at a time, that of an earlier run too.
+    reboot_turn: Arc<Mutex<()>>,
+    /// What removes the pod of a restart that was broken off.
+    cleaners: TaskTracker,
 }
 
 impl Executor {
-    /// An executor for the maintenance of this node. What it hears goes to `answers`, the lines of the reboot command
-    /// to `output`. With `take_over` the Lease and the record of somebody else are written over. Must be called inside
+    /// An executor for the maintenance of this node. What it hears goes to `answers`, the lines of the restart by
+    /// command or pod to `output`. With `take_over` the Lease and the record of somebody else are written over. Must be called inside
     /// of a runtime.
     #[expect(clippy::too_many_arguments, reason = "each is another thing, given once")]
     pub fn new(
@@ -89,13 +95,16 @@ impl Executor {
         let work = Writer::new(desk.clone(), answers.clone(), lock::RENEWAL).run(queue);
         Self {
             desk,
-            reboot_command: options.reboot_command.map(Arc::from),
+            reboot: options.reboot.map(Arc::new),
+            purpose: options.purpose,
             answers,
             output,
             places: Arc::new(Semaphore::new(EVICTIONS)),
             writes,
             writer: AbortOnDropHandle::new(tokio::spawn(work)),
             tasks: JoinSet::new(),
+            reboot_turn: Arc::default(),
+            cleaners: TaskTracker::new(),
         }
     }
 
@@ -125,16 +134,23 @@ impl Executor {
                     tell(&answers, Answer::Evicted(pod, eviction));
                 });
             }
-            Effect::RunRebootCommand => self.run_reboot_command(),
+            Effect::RunRebootCommand => self.restart(),
         }
     }
 
     /// Waits until the changes that were asked for are made, for those that nobody waits an answer of
-    /// ([`Effect::Unlock`]). Everything else ends at once.
-    pub async fn finish(self) {
+    /// ([`Effect::Unlock`]). Everything else ends at once, and the pod of a restart that was under way is removed.
+    pub async fn finish(mut self) {
         let patience = self.desk.api.timeout.saturating_mul(2);
-        drop(self.tasks);
+        self.tasks.shutdown().await;
         drop(self.writes);
+        self.cleaners.close();
+        if tokio::time::timeout(patience, self.cleaners.wait())
+            .await
+            .is_err()
+        {
+            tracing::warn!("the HostProcess pod of a restart was not removed in time");
+        }
         if tokio::time::timeout(patience, self.writer).await.is_err() {
             tracing::warn!("the last changes of a maintenance were not answered in time");
         }
@@ -150,18 +166,50 @@ impl Executor {
         let _ = self.writes.send(write);
     }
 
-    /// The command waits for the changes before it: its start must be on record.
-    fn run_reboot_command(&mut self) {
+    /// It waits for the changes before it: its start must be on record.
+    fn restart(&mut self) {
         let (done, before) = oneshot::channel();
         self.write(Write::Passed(done));
-        let (desk, command) = (self.desk.clone(), self.reboot_command.clone());
-        let (answers, output) = (self.answers.clone(), self.output.clone());
+        let (scene, reboot) = (self.reboot_scene(), self.reboot.clone());
+        let (answers, turn) = (self.answers.clone(), self.reboot_turn.clone());
         self.tasks.spawn(async move {
             if before.await.is_ok() {
-                let ended = reboot_command::run(&desk, command.as_deref(), &output).await;
+                let _turn = turn.lock().await;
+                let ended = match reboot.as_deref() {
+                    Some(Reboot::Command(words)) => {
+                        reboot_command::run(&scene.desk, words, &scene.output).await
+                    }
+                    Some(Reboot::Pod(place)) => scene.run(place).await,
+                    None => Err("neither --reboot-command nor --reboot-pod was given".to_owned()),
+                };
                 tell(&answers, Answer::RebootCommand(ended));
             }
         });
+    }
+
+    /// Sees the pod through that an earlier run of the program may have left behind when it was killed in the middle of
+    /// a restart by pod, and answers as if it had been run now.
+    pub fn pick_up_restart(&mut self) {
+        let (scene, answers, turn) = (
+            self.reboot_scene(),
+            self.answers.clone(),
+            self.reboot_turn.clone(),
+        );
+        self.tasks.spawn(async move {
+            let _turn = turn.lock().await;
+            if let Some(ended) = scene.pick_up().await {
+                tell(&answers, Answer::RebootCommand(ended));
+            }
+        });
+    }
+
+    fn reboot_scene(&self) -> reboot_pod::Scene {
+        reboot_pod::Scene {
+            desk: self.desk.clone(),
+            purpose: self.purpose,
+            output: self.output.clone(),
+            cleaners: self.cleaners.clone(),
+        }
     }
 
     /// Forgets what has ended. A panic of one of its tasks is its own panic.

@@ -21,14 +21,10 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 ///
 /// # Errors
 /// In words: why it could not be run, or that a signal ended it.
-pub async fn run(
-    desk: &Desk,
-    command: Option<&[String]>,
-    output: &UnboundedSender<String>,
-) -> Result<i32, String> {
-    let words = fill_in(desk, command.unwrap_or_default()).await?;
+pub async fn run(desk: &Desk, command: &[String], output: &UnboundedSender<String>) -> Result<i32, String> {
+    let words = fill_in(desk, command).await?;
     let Some((program, arguments)) = words.split_first() else {
-        return Err("there is none (--reboot-command)".to_owned());
+        return Err("--reboot-command is empty".to_owned());
     };
     let mut child = Command::new(program)
         .args(arguments)

@@ -7,13 +7,15 @@ mod tests;
 mod wire;
 
 use super::failure::Failure;
+use super::host_process;
 use super::http::ApiServer;
 use super::maintain::ask::{asked, words};
 use super::maintain::evict;
 use crate::domain::Name;
+use crate::domain::host_process::PodSecurity;
 use crate::domain::pod::Pod;
 use crate::maintenance::effect::{Eviction, SurveyError};
-use crate::maintenance::options::Options;
+use crate::maintenance::options::{Options, Reboot};
 use crate::maintenance::pods::{PodRef, Verdict, verdict};
 use crate::maintenance::preflight::survey::{Known, Survey};
 use crate::maintenance::preflight::{Preflight, assess, permissions};
@@ -108,7 +110,12 @@ async fn gather(api: &ApiServer, intent: &Intent) -> Result<Survey, String> {
     } else {
         Vec::new()
     };
-    let permissions = rights::ask(api, permissions::needed(&intent.node, namespaces)).await;
+    let reboot = intent.options.reboot.as_ref();
+    let permissions = rights::ask(api, permissions::needed(&intent.node, namespaces, reboot)).await;
+    let pod_security = match reboot {
+        Some(Reboot::Pod(place)) => Some(pod_security(api, &place.namespace).await),
+        Some(Reboot::Command(_)) | None => None,
+    };
     Ok(Survey {
         node: intent.node.clone(),
         nodes,
@@ -118,6 +125,7 @@ async fn gather(api: &ApiServer, intent: &Intent) -> Result<Survey, String> {
         runtime_classes,
         node_ports,
         server_version,
+        pod_security,
         permissions,
         dry_run_evictions,
         restarted_without_drain: intent.restarted_without_drain.clone(),
@@ -134,6 +142,13 @@ async fn tried(api: &ApiServer, pods: Vec<PodRef>) -> Vec<(PodRef, Eviction)> {
         (pod, eviction)
     });
     futures::stream::iter(questions).buffered(AT_ONCE).collect().await
+}
+
+/// What the namespace says of Pod Security.
+async fn pod_security(api: &ApiServer, namespace: &str) -> Known<PodSecurity> {
+    host_process::pod_security(api, namespace)
+        .await
+        .map_err(|failure| words(&failure, &asked("get", format!("namespace {namespace}"))))
 }
 
 /// `GET /version`.

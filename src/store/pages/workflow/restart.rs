@@ -89,7 +89,7 @@ pub fn at_the_node(joins: Joins<'_>, state: &State) -> Option<Section> {
     }
     let os = joins.cluster.node(&state.node).and_then(|node| node.os);
     let mut shown = command_lines(commands(state, os));
-    if let Some(command) = &state.options.reboot_command {
+    if let Some(reboot) = &state.options.reboot {
         let started = state.record.as_ref().is_some_and(|record| record.reboot_started);
         let words = if started {
             "was started: "
@@ -99,7 +99,7 @@ pub fn at_the_node(joins: Joins<'_>, state: &State) -> Option<Section> {
         shown.push(vec![
             Span::new(format!("{:<LABEL_CELLS$}", "or"), Role::Muted),
             Span::new(words, Role::Text),
-            Span::new(sanitise(&command.join(" ")).into_owned(), Role::Highlight),
+            Span::new(sanitise(&reboot.to_string()).into_owned(), Role::Highlight),
         ]);
     }
     Some(lines("at the node", shown))

@@ -5,13 +5,14 @@ mod leases;
 mod lists;
 mod nodes;
 mod reboot_commands;
+mod reboot_pods;
 
 use super::{Executor, Identity};
 use crate::domain::Name;
 use crate::lab::apiserver::User;
 use crate::lab::embedded::{Lab, LabOptions};
 use crate::maintenance::effect::{Answer, Effect};
-use crate::maintenance::options::{Options, Purpose};
+use crate::maintenance::options::{Options, Purpose, Reboot};
 use crate::maintenance::pods::PodRef;
 use crate::maintenance::record::{ANNOTATION, Reached, Record};
 use crate::sources::kubernetes::config::{self, Choice};
@@ -49,7 +50,8 @@ struct Seat {
     user: User,
     take_over: bool,
     pool_label: Option<&'static str>,
-    reboot_command: Option<Vec<&'static str>>,
+    reboot: Option<Reboot>,
+    purpose: Purpose,
     request_timeout: Duration,
 }
 
@@ -62,7 +64,8 @@ impl Default for Seat {
             user: User::Admin,
             take_over: false,
             pool_label: None,
-            reboot_command: None,
+            reboot: None,
+            purpose: Purpose::Update,
             request_timeout: REQUEST_TIMEOUT,
         }
     }
@@ -87,7 +90,15 @@ pub async fn client(kubeconfig: &str, connect_timeout: Duration) -> kube::Client
 
 impl Scene {
     async fn start() -> Self {
-        let lab = Lab::start(LabOptions::default()).await.unwrap();
+        Self::at_speed(1.0).await
+    }
+
+    async fn at_speed(speed: f64) -> Self {
+        let options = LabOptions {
+            speed,
+            ..LabOptions::default()
+        };
+        let lab = Lab::start(options).await.unwrap();
         let client = client(lab.kubeconfig(), REQUEST_TIMEOUT).await;
         let api = ApiServer::new(client, REQUEST_TIMEOUT, Arc::default());
         Self { lab, api }
@@ -96,7 +107,6 @@ impl Scene {
     async fn operator(&self, seat: Seat) -> Operator {
         let (answers, heard) = mpsc::unbounded_channel();
         let (output, lines) = mpsc::unbounded_channel();
-        let words = seat.reboot_command;
         let executor = Executor::new(
             client(&self.lab.api().kubeconfig(seat.user), REQUEST_TIMEOUT).await,
             seat.request_timeout,
@@ -107,7 +117,8 @@ impl Scene {
                 run: seat.run.map_or_else(|| run(seat.id), str::to_owned),
             },
             Options {
-                reboot_command: words.map(|words| words.into_iter().map(str::to_owned).collect()),
+                reboot: seat.reboot,
+                purpose: seat.purpose,
                 ..Options::default()
             },
             seat.take_over,

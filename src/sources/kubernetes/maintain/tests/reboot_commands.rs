@@ -4,11 +4,14 @@ use super::{Scene, Seat, until};
 use crate::lab::apiserver::Fault;
 use crate::lab::article::WINDOWS_NODE;
 use crate::maintenance::effect::{Answer, Effect};
+use crate::maintenance::options::Reboot;
 use std::time::Duration;
 
 fn running(words: &[&'static str]) -> Seat {
     Seat {
-        reboot_command: Some(words.to_vec()),
+        reboot: Some(Reboot::Command(
+            words.iter().map(|word| (*word).to_owned()).collect(),
+        )),
         ..Seat::default()
     }
 }
@@ -48,7 +51,10 @@ async fn it_gets_node_and_address_as_words_and_its_output_is_made_harmless() {
 async fn what_cannot_be_run_says_why() {
     let scene = Scene::start().await;
     for (seat, expected) in [
-        (Seat::default(), "there is none"),
+        (
+            Seat::default(),
+            "neither --reboot-command nor --reboot-pod was given",
+        ),
         (
             running(&["/nowhere/ssh", "{node}"]),
             "`/nowhere/ssh` cannot be started",
