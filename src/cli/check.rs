@@ -23,6 +23,7 @@ pub async fn run(options: SourcesOptions) -> Result<Outcome, CliError> {
             nodes: true,
             containers: true,
             history: true,
+            event_log: None,
         },
         detail: None,
         logs: true,

@@ -25,6 +25,7 @@ pub async fn run(options: SourcesOptions, format: OutputFormat) -> Result<Outcom
         containers: false,
         // Sparklines stand in the table only.
         history: format != OutputFormat::Json,
+        event_log: None,
     };
     let mut collected = collect::about(Watched::Nodes, options, demand).await?;
     let now = Utc::now();

@@ -25,6 +25,7 @@ pub async fn run(options: SourcesOptions, format: OutputFormat) -> Result<Outcom
         nodes: false,
         containers: true,
         history: false,
+        event_log: None,
     };
     let mut collected = collect::about(Watched::Pods, options, demand).await?;
     let now = Utc::now();

@@ -50,27 +50,31 @@ const fn watched(pane: &Pane) -> Watched {
 }
 
 /// What the screens would ask for with this pane on top.
-const fn demand(pane: &Pane) -> Demand {
+fn demand(pane: &Pane) -> Demand {
     match pane {
         Pane::Nodes => Demand {
             nodes: true,
             containers: false,
             history: true,
+            event_log: None,
         },
         Pane::Updates => Demand {
             nodes: true,
             containers: false,
             history: false,
+            event_log: None,
         },
         Pane::Pods | Pane::Pod(..) => Demand {
             nodes: false,
             containers: true,
             history: false,
+            event_log: None,
         },
-        Pane::Node(_) => Demand {
+        Pane::Node(name) => Demand {
             nodes: true,
             containers: true,
             history: true,
+            event_log: Some(name.clone()),
         },
     }
 }

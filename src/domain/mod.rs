@@ -3,6 +3,7 @@
 pub mod budget;
 pub mod cpu_maximum;
 pub mod cpu_time;
+pub mod event_record;
 pub mod exit_code;
 pub mod format;
 pub mod host_process;

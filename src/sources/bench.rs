@@ -132,6 +132,7 @@ pub const EVERYTHING: Demand = Demand {
     nodes: true,
     containers: true,
     history: true,
+    event_log: None,
 };
 
 impl Bench {

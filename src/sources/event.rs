@@ -1,6 +1,7 @@
 //! What sources say to the store, and what the store's user may ask of them.
 
 use crate::domain::budget::DisruptionBudget;
+use crate::domain::event_record::EventRecord;
 use crate::domain::log::{LogEntry, LogOrder, LogPage, LogQuery, LogRange, UnixNanos};
 use crate::domain::measurement::{Measurements, NodeHistory};
 use crate::domain::node::{Node, NodeDetail};
@@ -55,6 +56,8 @@ pub enum Payload {
     History(Vec<NodeHistory>),
     /// Answer to a [`Request::Detail`].
     Detail(DetailKey, Result<Detail, String>),
+    /// The System log of the node that [`Demand::event_log`] names, or why it cannot be had.
+    EventLog(Name, Result<EventLog, Problem>),
     /// Answer to a [`Request::Logs`].
     Logs(LogsId, LogsAnswer),
 }
@@ -270,6 +273,17 @@ pub enum FollowMeans {
     Polled,
 }
 
+/// The newest records of a node's System log.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EventLog {
+    /// The records, newest first.
+    pub records: Vec<EventRecord>,
+    /// Whether there are older ones in the time that was asked for.
+    pub more: bool,
+    /// Lines that are no records.
+    pub unread: usize,
+}
+
 /// What the user of the sources needs now: nothing is queried that no visible pane needs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Demand {
@@ -279,6 +293,8 @@ pub struct Demand {
     pub containers: bool,
     /// One hour of history: of all Windows nodes (sparklines).
     pub history: bool,
+    /// The System log of this node.
+    pub event_log: Option<Name>,
 }
 
 /// What may be asked of the sources while they run.

@@ -60,7 +60,10 @@ impl Pace {
 }
 
 fn exceeds(new: &Demand, old: &Demand) -> bool {
-    (new.nodes && !old.nodes) || (new.containers && !old.containers) || (new.history && !old.history)
+    (new.nodes && !old.nodes)
+        || (new.containers && !old.containers)
+        || (new.history && !old.history)
+        || (new.event_log.is_some() && new.event_log != old.event_log)
 }
 
 /// Never returns after the sender is gone: the program ends then.
@@ -139,6 +142,7 @@ mod tests {
         nodes: true,
         containers: false,
         history: false,
+        event_log: None,
     };
 
     #[tokio::test(start_paused = true)]

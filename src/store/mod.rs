@@ -25,7 +25,7 @@ use crate::domain::measurement::{Measurements, Sample};
 use crate::domain::reading::{Source, stale_after_seconds};
 use crate::domain::{Name, Timestamp};
 use crate::sources::event::{
-    Detail, DetailKey, Payload, Scope, SourceEvent, SourceState, WatchState, Watched,
+    Detail, DetailKey, EventLog, Payload, Problem, Scope, SourceEvent, SourceState, WatchState, Watched,
 };
 use chrono::TimeDelta;
 use cluster::{Cluster, Effect, Orders};
@@ -47,6 +47,8 @@ pub struct Store {
     feeds: Feeds,
     version: Option<Name>,
     details: VecDeque<(DetailKey, Result<Detail, String>)>,
+    /// The System log that is on screen.
+    event_log: Option<(Name, Result<EventLog, Problem>)>,
     orders: Orders,
     asked: AllAsked,
     /// The newest time that the store was told.
@@ -87,10 +89,14 @@ impl Store {
             self.cluster = std::mem::take(&mut self.cluster).emptied();
             self.version = None;
             self.details.clear();
+            self.event_log = None;
             self.orders.nodes.clear();
             self.orders.updates.clear();
             self.orders.pods.clear();
         } else {
+            if source == Source::Loki {
+                self.event_log = None;
+            }
             self.orders.all_nodes_changed();
             self.orders.pods.all_changed();
         }
@@ -147,6 +153,10 @@ impl Store {
             Payload::History(histories) => {
                 self.feeds.feed(source).histories = Histories::new(histories, &self.cluster);
                 visible
+            }
+            Payload::EventLog(node, told) => {
+                let before = self.event_log.replace((node, told));
+                if_different(before != self.event_log)
             }
             // Lines are not kept here: they go to whoever asked for them.
             Payload::Logs(..) => if_different(false),

@@ -349,6 +349,11 @@ impl Ui {
             nodes: nodes || workflow,
             containers,
             history,
+            event_log: match self.opened.last().map(|open| &open.what) {
+                Some(Opened::Node(name)) => Some(name.clone()),
+                Some(Opened::Workflow) => self.busy().map(|state| state.node.clone()),
+                _ => None,
+            },
         }
     }
 }

@@ -62,6 +62,7 @@ impl Desk {
             nodes: true,
             containers: true,
             history: true,
+            event_log: None,
         }));
         desk
     }

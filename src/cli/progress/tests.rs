@@ -32,6 +32,7 @@ fn asked_for_samples() -> Progress {
             nodes: true,
             containers: true,
             history: false,
+            event_log: None,
         },
         ..Wanted::default()
     })

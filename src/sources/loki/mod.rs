@@ -5,6 +5,7 @@ pub mod catalogue;
 pub mod connection;
 mod crowd;
 pub mod discover;
+mod event_log;
 mod follow;
 pub mod labels;
 pub mod limits;
@@ -16,10 +17,11 @@ pub mod tail;
 mod tests;
 mod wire;
 
+use crate::domain::Name;
 use crate::domain::log::{LogOrder, LogPage, LogQuery, LogRange};
 use crate::sources::context::{EventSink, SourceContext};
-use crate::sources::event::{LogsAnswer, LogsId, LogsQuestion, Payload, Problem};
-use crate::sources::pace::Reporter;
+use crate::sources::event::{Demand, LogsAnswer, LogsId, LogsQuestion, Payload, Problem};
+use crate::sources::pace::{Pace, Reporter};
 use crate::sources::transport::direct::Credentials;
 use crate::sources::transport::failure::{Failure, FailureKind};
 use chrono::Utc;
@@ -32,6 +34,7 @@ use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::Instant;
+use tokio_util::task::AbortOnDropHandle;
 
 /// Where Loki is and what it wants to see. Credentials are for an address only: they cannot pass the API server's
 /// proxy; the tenant can.
@@ -62,6 +65,17 @@ const LOOK: Duration = Duration::from_mins(1);
 /// Rest before a Loki that failed, or does not exist, is looked for again.
 const AGAIN: Duration = Duration::from_secs(10);
 
+/// Rest between two questions for the event log that is on screen: a record is in Loki three seconds after it was
+/// written.
+const EVENT_LOG: Duration = Duration::from_secs(5);
+
+fn serves(demand: &Demand) -> Demand {
+    Demand {
+        event_log: demand.event_log.clone(),
+        ..Demand::default()
+    }
+}
+
 /// Looks after the connection and answers questions.
 pub async fn run(
     context: SourceContext,
@@ -79,6 +93,7 @@ pub async fn run(
                 loki: Err(not_looked_for()),
                 tasks: JoinSet::new(),
                 running: HashMap::new(),
+                event_log: None,
             };
             Box::pin(runner.run(questions)).await;
         })
@@ -92,6 +107,8 @@ struct Runner {
     loki: Result<Connection, Problem>,
     tasks: JoinSet<LogsId>,
     running: HashMap<LogsId, AbortHandle>,
+    /// The question for the event log that is on screen.
+    event_log: Option<AbortOnDropHandle<()>>,
 }
 
 impl Runner {
@@ -99,8 +116,14 @@ impl Runner {
         let mut refresh = self.context.refresh.clone();
         refresh.mark_unchanged();
         let mut due = Instant::now() + self.look().await;
+        let mut pace = Pace::new(&self.context, serves);
+        let mut event_log_due = Instant::now();
         loop {
             tokio::select! {
+                round = pace.next(event_log_due.saturating_duration_since(Instant::now())) => {
+                    event_log_due = Instant::now() + EVENT_LOG;
+                    self.tell_event_log(round.demand.event_log);
+                }
                 () = tokio::time::sleep_until(due) => due = Instant::now() + self.look().await,
                 () = refreshed(&mut refresh) => {
                     self.loki = Err(not_looked_for());
@@ -148,6 +171,19 @@ impl Runner {
                 }
             }
         }
+    }
+
+    /// Asks for the System log of a node; a question that is still under way for another one is dropped.
+    fn tell_event_log(&mut self, node: Option<Name>) {
+        let Some(node) = node else { return };
+        let (sink, loki) = (self.context.sink.clone(), self.loki.clone());
+        self.event_log = Some(AbortOnDropHandle::new(tokio::spawn(async move {
+            let answer = match loki {
+                Ok(loki) => event_log::newest(&loki, &node).await,
+                Err(problem) => Err(problem),
+            };
+            sink.send(Payload::EventLog(node, answer)).await;
+        })));
     }
 
     async fn take(&mut self, id: LogsId, question: LogsQuestion) {

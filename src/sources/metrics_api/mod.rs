@@ -168,6 +168,7 @@ impl Runner {
 fn serves(demand: &Demand) -> Demand {
     Demand {
         history: false,
+        event_log: None,
         ..demand.clone()
     }
 }

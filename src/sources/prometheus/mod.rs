@@ -130,9 +130,16 @@ struct Runner {
     history_at: Option<Instant>,
 }
 
+fn serves(demand: &Demand) -> Demand {
+    Demand {
+        event_log: None,
+        ..demand.clone()
+    }
+}
+
 impl Runner {
     async fn run(mut self) {
-        let mut pace = Pace::new(&self.context, Clone::clone);
+        let mut pace = Pace::new(&self.context, serves);
         let mut rest = Duration::ZERO;
         loop {
             let round = pace.next(rest).await;

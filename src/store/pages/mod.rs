@@ -1,5 +1,6 @@
 //! Pages about one node or pod, and the preview of a row below its table.
 
+mod event_log;
 mod node;
 mod pod;
 mod preview;

@@ -49,6 +49,9 @@ impl Store {
         sections.push(csi_drivers(&detail));
         sections.push(self.pods_section(joins, name));
         sections.push(images(&detail));
+        if windows {
+            sections.push(self.event_log_section(name, None, now));
+        }
         let events = self.cluster.events.about("Node", None, name);
         let absence = self
             .cluster

@@ -3,6 +3,7 @@
 use super::cluster::*;
 use super::pages::shown;
 use super::work::Work;
+use crate::domain::event_record::{EventRecord, RecordLevel};
 use crate::domain::node::ConditionStatus;
 use crate::domain::object::Change;
 use crate::domain::reading::Source;
@@ -11,7 +12,7 @@ use crate::maintenance::input::{Command, Heard};
 use crate::maintenance::options::{Options, Purpose, Reboot};
 use crate::maintenance::pods::PodRef;
 use crate::maintenance::record::Reached;
-use crate::sources::event::Payload;
+use crate::sources::event::{EventLog, Payload};
 use std::time::Duration;
 
 /// The store that knows what the maintenance knows of its node.
@@ -195,6 +196,43 @@ fn a_node_that_has_not_gone_down_yet_is_not_called_lost() {
         told.store.workflow_commands(work.state(), at).last(),
         Some(&"Restart-Computer")
     );
+}
+
+#[test]
+fn what_the_system_log_says_of_a_restart_is_told_with_its_meaning() {
+    let work = Work::restarting();
+    let mut told = told(&work);
+    says(&words(&work, &told, now()), "asking Loki");
+    let record = |id: u32, source: &str, minutes: i64| EventRecord {
+        at: now() - chrono::TimeDelta::minutes(minutes),
+        source: source.into(),
+        id,
+        level: RecordLevel::Error,
+        message: "The containerd\r\nservice\u{1b}[31m failed".into(),
+    };
+    let log = EventLog {
+        records: vec![
+            record(7000, "Service Control Manager", 1),
+            record(7009, "Service Control Manager", 2),
+            record(41, "Microsoft-Windows-Kernel-Power", 600),
+        ],
+        ..EventLog::default()
+    };
+    told.say_at(
+        Source::Loki,
+        Payload::EventLog(work.node.name.clone(), Ok(log)),
+        now(),
+    );
+    let page = words(&work, &told, now());
+    says(&page, "== System log");
+    says(
+        &page,
+        "7009 | Error | ▲ slow start (slow disk?): set both containerd and kubelet to delayed-auto",
+    );
+    says(&page, "The containerd service");
+    // From before the maintenance, and not of this restart.
+    says_not(&page, "Kernel-Power");
+    assert!(!page.contains('\u{1b}'));
 }
 
 #[test]

@@ -362,7 +362,8 @@ fn only_what_is_on_screen_is_measured() {
         Demand {
             nodes: true,
             containers: false,
-            history: true
+            history: true,
+            event_log: None,
         }
     );
     operator.press("2");

@@ -1,6 +1,7 @@
 //! Stories: given this Loki, the operator sees that.
 
 mod bad_days;
+mod event_log;
 mod following;
 mod found;
 mod paging;

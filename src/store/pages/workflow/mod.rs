@@ -32,10 +32,11 @@ impl Store {
                 sections.extend(pods::leaving(state, now));
             }
             Step::Restart => {
-                sections.extend(restart::not_back(joins, state, now));
+                sections.extend(self.not_back(state, now));
                 sections.extend(restart::at_the_node(joins, state));
                 sections.extend(restart::signs(joins, state, now));
                 sections.extend(silence(joins, state));
+                sections.extend(self.event_log_since_the_begin(state, now));
                 sections.extend(self.waiting_pods(state, now));
                 sections.extend(pods::leaving(state, now));
             }
@@ -43,6 +44,7 @@ impl Store {
                 sections.extend(pods::network(state));
                 sections.extend(restart::signs(joins, state, now));
                 sections.extend(silence(joins, state));
+                sections.extend(self.event_log_since_the_begin(state, now));
                 sections.extend(self.waiting_pods(state, now));
                 sections.extend(pods::leaving(state, now));
             }

@@ -213,38 +213,49 @@ fn is_overdue(joins: Joins<'_>, state: &State, now: Timestamp) -> bool {
     waited >= OVERDUE_SECONDS && (not_ready || i64::try_from(silent).unwrap_or(i64::MAX) >= OVERDUE_SECONDS)
 }
 
-/// The node does not come back: likely causes, and the remedy.
-pub fn not_back(joins: Joins<'_>, state: &State, now: Timestamp) -> Option<Section> {
-    if !is_overdue(joins, state, now) || state.ending.is_some() {
-        return None;
-    }
-    let node = joins.cluster.node(&state.node)?;
-    let began = state.times.last().map_or(now, |time| time.from);
-    let mut shown = vec![plain(
-        format!("▲ waited for {}: look at its console", lasting(now - began)),
-        Role::Warn,
-    )];
-    if node.os == Some(Os::Windows) {
-        shown.push(plain(
+impl Store {
+    /// The node does not come back: likely causes, and the remedy.
+    pub(super) fn not_back(&self, state: &State, now: Timestamp) -> Option<Section> {
+        let joins = self.joins(now);
+        if !is_overdue(joins, state, now) || state.ending.is_some() {
+            return None;
+        }
+        let node = joins.cluster.node(&state.node)?;
+        let began = state.times.last().map_or(now, |time| time.from);
+        let mut shown = vec![plain(
+            format!("▲ waited for {}: look at its console", lasting(now - began)),
+            Role::Warn,
+        )];
+        if node.os == Some(Os::Windows) {
+            shown.extend(self.told_by_the_event_log(&state.node, state.started_at));
+            shown.push(plain(
             "likely on a slow disk: containerd does not answer the service control manager within 45 s of the boot \
              (System log 7009, 7000), is not tried again, and the kubelet, which depends on it, does not start either (7001)",
             Role::Text,
         ));
-        for (service, state) in joins.services(node) {
-            if state.value().is_some() {
-                let mut line = plain(format!("{service} "), Role::Muted);
-                line.extend(measured(&state, now, |found| {
-                    plain(found.state.name(), Role::Text)
-                }));
-                shown.push(line);
+            for (service, state) in joins.services(node) {
+                if state.value().is_some() {
+                    let mut line = plain(format!("{service} "), Role::Muted);
+                    line.extend(measured(&state, now, |found| {
+                        plain(found.state.name(), Role::Text)
+                    }));
+                    shown.push(line);
+                }
             }
-        }
-        shown.extend(command_lines(&LATE));
-        shown.push(plain(
+            shown.extend(command_lines(&LATE));
+            shown.push(plain(
             "both services, not containerd alone: a kubelet that starts with the boot starts containerd in the same \
              unlucky minute",
             Role::Muted,
         ));
+        }
+        Some(lines("it does not come back", shown))
     }
-    Some(lines("it does not come back", shown))
+
+    /// What the System log of a Windows node holds since the maintenance began.
+    pub(super) fn event_log_since_the_begin(&self, state: &State, now: Timestamp) -> Option<Section> {
+        let node = self.cluster.node(&state.node)?;
+        (node.os == Some(Os::Windows))
+            .then(|| self.event_log_section(&state.node, Some(state.started_at), now))
+    }
 }
