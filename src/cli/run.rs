@@ -48,7 +48,7 @@ pub async fn run(line: CommandLine) -> Result<Outcome, CliError> {
         (Some(Command::Demo(args)), _) if args.serve => demo::serve_alone(&args, &options).await,
         (Some(Command::Demo(args)), size) => {
             let frame = size.map(|size| (size, &line.pane));
-            demo::screens_on_lab(&args, options, frame, &look).await
+            Box::pin(demo::screens_on_lab(&args, options, frame, &look)).await
         }
         (Some(Command::Lab(command)), _) => lab::run(&command, options).await,
         (None, Some(size)) => snapshot::run(options, size, &line.pane, &look).await,

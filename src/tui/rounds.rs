@@ -161,7 +161,7 @@ fn wished(base: &Options, typed: &str) -> Result<(Options, Terms), String> {
     Ok((options, terms))
 }
 
-/// `round: node 2 of 5 (k8s-lab-win-2) · waiting: … · end about 2026-12-12 23:40 UTC`, while a round is under way.
+/// `round: node 2 of 5 (k8s-lab-win-2) · forecast of the end: 2026-12-12 23:40 UTC · waiting: …`, while a round is under way.
 pub fn line(ui: &Ui) -> Option<Line> {
     let round = ui.round_under_way()?;
     let of = round.nodes.len();
@@ -174,13 +174,13 @@ pub fn line(ui: &Ui) -> Option<Line> {
         ),
         _ => Span::new(format!("{done} of {of} nodes done"), Role::Text),
     });
-    if let Some(RoundHappening::Waiting { text, .. }) = &round.waiting {
-        line.push(Span::new(format!(" · waiting: {}", sanitise(text)), Role::Warn));
-    }
     let end = round.forecast_told.map_or_else(
         || "not known yet".to_owned(),
         |end| end.format("%Y-%m-%d %H:%M UTC").to_string(),
     );
     line.push(Span::new(format!(" · forecast of the end: {end}"), Role::Muted));
+    if let Some(RoundHappening::Waiting { text, .. }) = &round.waiting {
+        line.push(Span::new(format!(" · waiting: {}", sanitise(text)), Role::Warn));
+    }
     Some(text::clip(&line, usize::from(ui.size.width.saturating_sub(2))))
 }

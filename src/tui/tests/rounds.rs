@@ -49,7 +49,7 @@ fn nodes_are_marked_in_order_and_begun_as_a_round() {
         .types(" ")
         .sees("▸●k8s-lab-win-1")
         .sees(" ●k8s-lab-win-2");
-    operator.press("m").sees("round of 2 nodes: update");
+    operator.press("m").sees("round of 2 nodes, for: update");
     operator
         .types(" --yes --soak 10m --window '22:00-04:00 Europe/Berlin' --patch-tuesday-plus 4-5")
         .press("enter");
@@ -102,7 +102,7 @@ fn the_line_of_a_round_stands_on_every_screen_and_its_pause_is_confirmed_by_the_
     for tab in ["1", "2", "3"] {
         operator
             .press(tab)
-            .sees("round: node 2 of 2 (k8s-lab-win-2)")
+            .sees("round: node 2 of 2 (k8s-lab-win-2) · forecast of the end: 2026-08-04 14:20 UTC")
             .sees("waiting: the first node is done");
     }
     operator.press("m").sees("a round is under way: X stops it");
@@ -115,5 +115,5 @@ fn the_line_of_a_round_stands_on_every_screen_and_its_pause_is_confirmed_by_the_
     assert_eq!(operator.asked(), ["GoOn"]);
     operator.press("X");
     assert_eq!(operator.asked(), ["StopRound"]);
-    operator.press("q").sees("`drainboard maintain --resume` goes on");
+    operator.press("q").sees("`maintain --resume` goes on with it");
 }
