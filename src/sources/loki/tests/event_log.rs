@@ -25,7 +25,7 @@ async fn loki(jobs: &'static [&'static str], answer: Value) -> (String, impl Dro
     fake.on("/loki/api/v1/query_range", move |asked| {
         assert_eq!(
             asked.parameters["query"],
-            r#"{job="windows-events",node="k8s-lab-win-1"}"#
+            r#"{job="windows-events", node="k8s-lab-win-1"}"#
         );
         Reply::json(&answer)
     });
