@@ -38,6 +38,7 @@ impl Store {
                 let pod = self.cluster.pod(&id).filter(|pod| pod.uid == *uid);
                 pod.map(|pod| of_pod(joins, pod))
             }
+            RowKey::Smb { node, remote } => self.smb_preview(node, remote),
         }
         .unwrap_or_default()
     }
