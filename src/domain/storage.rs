@@ -3,7 +3,7 @@
 use super::object::ObjectKey;
 use super::{Name, Timestamp};
 
-/// A `v1` PersistentVolume.
+/// A `v1` `PersistentVolume`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PersistentVolume {
     /// Identity.
@@ -48,7 +48,7 @@ pub struct CsiSource {
     pub stage_secret: Option<(Name, Name)>,
 }
 
-/// A `v1` PersistentVolumeClaim.
+/// A `v1` `PersistentVolumeClaim`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VolumeClaim {
     /// Identity.
@@ -61,7 +61,7 @@ pub struct VolumeClaim {
     pub class: Option<Name>,
 }
 
-/// A `storage.k8s.io/v1` StorageClass.
+/// A `storage.k8s.io/v1` `StorageClass`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StorageClass {
     /// Identity.
@@ -74,7 +74,7 @@ pub struct StorageClass {
     pub mount_options: Box<[Name]>,
 }
 
-/// A `storage.k8s.io/v1` CSINode: the drivers that have registered with the kubelet of a node.
+/// A `storage.k8s.io/v1` `CSINode`: the drivers that have registered with the kubelet of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CsiNode {
     /// Identity; its name is the node's.
@@ -83,7 +83,7 @@ pub struct CsiNode {
     pub drivers: Box<[Name]>,
 }
 
-/// A `storage.k8s.io/v1` CSIDriver: a driver that is installed in the cluster.
+/// A `storage.k8s.io/v1` `CSIDriver`: a driver that is installed in the cluster.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CsiDriver {
     /// Identity; its name is the driver's.

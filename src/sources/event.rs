@@ -357,6 +357,10 @@ pub struct EventLog {
 
 /// What the user of the sources needs now: nothing is queried that no visible pane needs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is needed or not, whatever the others are"
+)]
 pub struct Demand {
     /// Samples of nodes.
     pub nodes: bool,

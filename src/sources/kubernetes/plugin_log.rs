@@ -181,10 +181,11 @@ impl Plugin {
                 self.take(&text, &mut part);
             }
         }
-        let mut from = format!("tailLines={LINES}");
-        if let Some(newest) = self.newest {
-            from += &format!("&sinceTime={}", newest.to_rfc3339_opts(SecondsFormat::Secs, true));
-        }
+        let since = self.newest.map(|newest| {
+            let newest = newest.to_rfc3339_opts(SecondsFormat::Secs, true);
+            format!("&sinceTime={newest}")
+        });
+        let from = format!("tailLines={LINES}{}", since.unwrap_or_default());
         let text = self.fetch(api, &from).await.map_err(|failure| {
             let (namespace, name) = &self.pod;
             let asked = Asked {

@@ -303,7 +303,7 @@ pub fn of_nfs(cluster: &Cluster) -> Vec<Warned> {
     found
 }
 
-/// Both forms of the error: with a CSIDriver object the kubelet finds no driver, without one an attacher is waited for.
+/// Both forms of the error: with a `CSIDriver` object the kubelet finds no driver, without one an attacher is waited for.
 fn says_no_driver(message: &str) -> bool {
     message.contains("not found in the list of registered CSI drivers")
         || message.contains("timed out waiting for external-attacher")
