@@ -76,6 +76,10 @@ pub struct Volume {
     name: String,
     /// `namespace/name`; null without a claim.
     claim: Option<String>,
+    /// `status.phase` of the claim; null while it is not known.
+    claim_phase: Option<String>,
+    /// `status.phase`.
+    phase: String,
     storage_class: Option<String>,
     /// SHA-256 of the volume handle.
     staging_hash: String,
@@ -153,6 +157,8 @@ impl Volume {
                 .claim
                 .as_ref()
                 .map(|(namespace, name)| format!("{namespace}/{name}")),
+            claim_phase: volume.claim_phase.as_ref().map(ToString::to_string),
+            phase: volume.phase.to_string(),
             storage_class: volume.class.as_ref().map(ToString::to_string),
             staging_hash: volume.hash.to_string(),
         }

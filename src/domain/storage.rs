@@ -1,15 +1,13 @@
 //! Volumes, claims, classes and CSI drivers, with what the program shows or decides on and nothing more.
 
+use super::Name;
 use super::object::ObjectKey;
-use super::{Name, Timestamp};
 
 /// A `v1` `PersistentVolume`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PersistentVolume {
     /// Identity.
     pub key: ObjectKey,
-    /// `metadata.creationTimestamp`.
-    pub created_at: Option<Timestamp>,
     /// `status.phase` (`Bound`, `Released`, …).
     pub phase: Name,
     /// `spec.storageClassName`, `None` where it is empty.
@@ -57,8 +55,6 @@ pub struct VolumeClaim {
     pub phase: Name,
     /// `spec.volumeName`, `None` while it is not bound.
     pub volume: Option<Name>,
-    /// `spec.storageClassName`, `None` where it is empty.
-    pub class: Option<Name>,
 }
 
 /// A `storage.k8s.io/v1` `StorageClass`.

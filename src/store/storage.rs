@@ -170,6 +170,13 @@ impl Storage {
         self.smb.get(self.by_hash.get(hash)?)
     }
 
+    /// The claim that a volume is bound to: it must name the volume too.
+    pub fn claim_of(&self, volume: &PersistentVolume) -> Option<&VolumeClaim> {
+        let (namespace, name) = volume.claim.clone()?;
+        let claim = self.claims.find(&(Some(namespace), name))?;
+        (claim.volume.as_ref() == Some(&volume.key.name)).then_some(claim)
+    }
+
     /// Slots of the pods that mount this claim.
     pub fn pods_of_claim(&self, claim: &(Name, Name)) -> &[u32] {
         self.pods_of_claim.get(claim).map_or(&[], Vec::as_slice)
@@ -182,7 +189,9 @@ impl Storage {
 
     /// Whether the cluster has anything to do with SMB.
     pub fn uses_smb(&self) -> bool {
-        !self.smb.is_empty() || self.csi_drivers.find(&(None, DRIVER.into())).is_some()
+        !self.smb.is_empty()
+            || self.csi_drivers.find(&(None, DRIVER.into())).is_some()
+            || self.classes.iter().any(|class| &*class.provisioner == DRIVER)
     }
 
     /// The options with which a volume is mounted: its own, which are a copy of its class's at the time.

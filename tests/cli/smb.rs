@@ -31,7 +31,9 @@ async fn the_mapping_of_the_article_as_a_table_and_as_json() {
         item["volumes"],
         json!([{
             "name": volume,
+            "phase": "Bound",
             "claim": "win-demo/reports",
+            "claim_phase": "Bound",
             "storage_class": "smb",
             "staging_hash": "baecf4ef08a658e21cb8545a32bc8fa6d0e686b7609dd86a15c949060a26e442",
         }])

@@ -49,6 +49,8 @@ pub enum SmbWarning {
         account: Name,
         /// The server refused that account.
         refused: bool,
+        /// The Secret: namespace/name; `None` where its volume does not say it.
+        secret: Option<Name>,
     },
     /// Mount options that Windows has none of.
     IgnoredMountOptions(Vec<Name>),
@@ -162,14 +164,19 @@ impl SmbWarning {
             Self::NotMapped(cause) => format!("not mapped: {}", cause.words()),
             Self::Disconnected => "the mapping had lost its server, and was made anew".to_owned(),
             Self::LeftBehind => "the mapping is still there after its last pod".to_owned(),
-            Self::DomainFilledIn { account, refused } => {
+            Self::DomainFilledIn {
+                account,
+                refused,
+                secret,
+            } => {
                 let consequence = if *refused {
                     "and the server refuses the account"
                 } else {
                     "a server in a domain would refuse it"
                 };
+                let secret = secret_named(secret.as_ref());
                 format!(
-                    "domain {DEFAULT_DOMAIN} was filled in ({account}): the Secret has no domain field; {consequence}"
+                    "domain {DEFAULT_DOMAIN} was filled in ({account}): {secret} has no domain field; {consequence}"
                 )
             }
             Self::IgnoredMountOptions(options) => {
@@ -230,8 +237,8 @@ impl SmbWarning {
                 "on {node}: Remove-SmbGlobalMapping for this path; the chart's windows.removeSMBMappingDuringUnmount \
                  does that at each unmount"
             ),
-            Self::DomainFilledIn { .. } => {
-                "add the field `domain` to the Secret of the StorageClass".to_owned()
+            Self::DomainFilledIn { secret, .. } => {
+                format!("add the field `domain` to {}", secret_named(secret.as_ref()))
             }
             Self::LocksNotShared => {
                 "let pods of one system write, or take nobrl out of the class and its volumes".to_owned()
@@ -254,6 +261,10 @@ impl SmbWarning {
             Self::IgnoredMountOptions(_) | Self::VisibleOnNode | Self::RegistrarRestarted => return None,
         })
     }
+}
+
+fn secret_named(secret: Option<&Name>) -> String {
+    secret.map_or_else(|| "the Secret".to_owned(), |secret| format!("Secret {secret}"))
 }
 
 #[cfg(test)]

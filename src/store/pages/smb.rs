@@ -55,6 +55,22 @@ impl Store {
         (!page.is_empty()).then(|| lines(&format!("SMB {count}"), page))
     }
 
+    /// `   SMB 1   drivers smb.csi.k8s.io`, for the preview of a Windows node.
+    pub(super) fn smb_brief(&self, node: &Name) -> Line {
+        if self.smb_count().is_none() {
+            return Line::new();
+        }
+        let count = self.smb.of_node(node).count();
+        let mut line = plain("   SMB ", Role::Muted);
+        line.push(Span::new(count.to_string(), Role::Text));
+        let registered = self.cluster.storage.csi_nodes.find(&(None, node.clone()));
+        if let Some(registered) = registered {
+            let drivers = format!("   drivers {}", registered.drivers.join(" "));
+            line.push(Span::new(sanitise(&drivers).into_owned(), Role::Muted));
+        }
+        line
+    }
+
     /// What a claim of a pod is on its node: `\\server\share\directory, mapped 12:50:42`, or what keeps it from that.
     pub(super) fn smb_of_claim(&self, pod: (&Name, &Name), claim: &str, now: Timestamp) -> Option<Line> {
         let uses = |mapping: &&SmbMapping| {
@@ -138,12 +154,16 @@ fn volumes(mapping: &SmbMapping) -> Vec<Line> {
     volumes
         .iter()
         .flat_map(|volume| {
-            let claim = match &volume.claim {
-                Some((namespace, name)) => format!("{namespace}/{name}"),
-                None => ABSENT.to_owned(),
+            let claim = match (&volume.claim, &volume.claim_phase) {
+                (Some((namespace, name)), Some(phase)) => format!("{namespace}/{name} ({phase})"),
+                (Some((namespace, name)), None) => format!("{namespace}/{name}"),
+                (None, _) => ABSENT.to_owned(),
             };
             let class = volume.class.as_deref().unwrap_or(ABSENT);
-            let about = format!("{}   claim {claim}   class {class}", volume.name);
+            let about = format!(
+                "{} ({})   claim {claim}   class {class}",
+                volume.name, volume.phase
+            );
             let staged = format!(
                 r"C:\var\lib\kubelet\plugins\kubernetes.io\csi\{DRIVER}\{}\globalmount",
                 volume.hash

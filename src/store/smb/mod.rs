@@ -55,6 +55,10 @@ pub struct MappedVolume {
     pub name: Name,
     /// Its claim: namespace, name.
     pub claim: Option<(Name, Name)>,
+    /// `status.phase` of the claim; `None` while that is not known.
+    pub claim_phase: Option<Name>,
+    /// `status.phase`.
+    pub phase: Name,
     /// Its class.
     pub class: Option<Name>,
     /// SHA-256 of its handle: below this directory a node stages it.

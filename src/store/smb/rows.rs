@@ -40,6 +40,8 @@ pub fn join(cluster: &Cluster, logs: &Logs, all_pods: bool, now: Timestamp) -> V
         let mapped = MappedVolume {
             name: volume.key.name.clone(),
             claim: volume.claim.clone(),
+            claim_phase: cluster.storage.claim_of(volume).map(|claim| claim.phase.clone()),
+            phase: volume.phase.clone(),
             class: volume.class.clone(),
             hash: share.hash.clone(),
         };

@@ -11,7 +11,7 @@ use crate::domain::smb::failure::Cause;
 use crate::domain::smb::options::{ignored_on_windows, locks_stay_local};
 use crate::domain::smb::warning::{SmbWarning, Subject, Warned, WhyMissing};
 use crate::domain::smb::{DEFAULT_DOMAIN, DRIVER, is_plugin_image};
-use crate::domain::storage::PersistentVolume;
+use crate::domain::storage::{PersistentVolume, VolumeSource};
 use crate::sources::event::Watched;
 use crate::store::cluster::{Cluster, ended};
 use crate::store::storage::running_since;
@@ -34,6 +34,12 @@ pub fn of_mapping(cluster: &Cluster, logs: &Logs, mapping: &SmbMapping) -> Vec<W
         node: mapping.node.clone(),
         remote: mapping.remote.clone(),
     };
+    let volumes: Vec<&PersistentVolume> = mapping
+        .volumes
+        .iter()
+        .flatten()
+        .filter_map(|volume| cluster.storage.volumes.find(&(None, volume.name.clone())))
+        .collect();
     let mut found = Vec::new();
     let mut warn = |warning, evidence| {
         found.push(Warned {
@@ -61,10 +67,11 @@ pub fn of_mapping(cluster: &Cluster, logs: &Logs, mapping: &SmbMapping) -> Vec<W
         } else {
             String::new()
         };
-        warn(
-            SmbWarning::NotMapped(failure.cause),
-            vec![format!("{told}{times}: {}", failure.text)],
-        );
+        let mut evidence = vec![format!("{told}{times}: {}", failure.text)];
+        if failure.cause == Cause::Win32(87) {
+            evidence.extend(trailing_slashes(cluster, &volumes));
+        }
+        warn(SmbWarning::NotMapped(failure.cause), evidence);
     }
     if mapping.state == MappingState::LeftBehind {
         let evidence = vec![told.clone(), format!("no pod on {} uses it", mapping.node)];
@@ -96,11 +103,12 @@ pub fn of_mapping(cluster: &Cluster, logs: &Logs, mapping: &SmbMapping) -> Vec<W
             SmbWarning::DomainFilledIn {
                 account: account.clone(),
                 refused,
+                secret: secret_of(&volumes),
             },
             evidence,
         );
     }
-    of_volumes(cluster, mapping, &mut warn);
+    of_volumes(cluster, &volumes, &mut warn);
     if matches!(mapping.state, MappingState::Mapped | MappingState::LeftBehind) {
         let evidence = vec![format!("{} is {}", mapping.remote, mapping.state.name())];
         warn(SmbWarning::VisibleOnNode, evidence);
@@ -109,14 +117,46 @@ pub fn of_mapping(cluster: &Cluster, logs: &Logs, mapping: &SmbMapping) -> Vec<W
     found
 }
 
+/// The Secret with which the volumes are staged: namespace/name.
+fn secret_of(volumes: &[&PersistentVolume]) -> Option<Name> {
+    volumes.iter().find_map(|volume| match &volume.source {
+        VolumeSource::Csi(csi) => {
+            let (namespace, name) = csi.stage_secret.as_ref()?;
+            Some(format!("{namespace}/{name}").into())
+        }
+        VolumeSource::Nfs | VolumeSource::Other => None,
+    })
+}
+
+/// Where a share ends with a slash, which Windows refuses as an incorrect parameter.
+fn trailing_slashes(cluster: &Cluster, volumes: &[&PersistentVolume]) -> Vec<String> {
+    let ends = |source: Option<&Name>| source.filter(|source| source.ends_with('/')).cloned();
+    let mut found = Vec::new();
+    for volume in volumes {
+        if let VolumeSource::Csi(csi) = &volume.source
+            && let Some(source) = ends(csi.source.as_ref())
+        {
+            found.push(format!(
+                "`source` of PersistentVolume {} is {source}",
+                volume.key.name
+            ));
+        }
+        if let Some(class) = &volume.class
+            && let Some(of_class) = cluster.storage.classes.find(&(None, class.clone()))
+            && let Some(source) = ends(of_class.source.as_ref())
+        {
+            found.push(format!("`source` of StorageClass {class} is {source}"));
+        }
+    }
+    found
+}
+
 /// What the volumes of a mapping say about it.
-fn of_volumes(cluster: &Cluster, mapping: &SmbMapping, warn: &mut impl FnMut(SmbWarning, Vec<String>)) {
-    let volumes: Vec<&PersistentVolume> = mapping
-        .volumes
-        .iter()
-        .flatten()
-        .filter_map(|volume| cluster.storage.volumes.find(&(None, volume.name.clone())))
-        .collect();
+fn of_volumes(
+    cluster: &Cluster,
+    volumes: &[&PersistentVolume],
+    warn: &mut impl FnMut(SmbWarning, Vec<String>),
+) {
     let with_options = volumes
         .iter()
         .map(|volume| (volume, cluster.storage.mount_options(volume)))
@@ -289,6 +329,7 @@ pub fn of_nfs(cluster: &Cluster) -> Vec<Warned> {
                 "claim {}/{} is bound to the NFS volume {}",
                 claim.0, claim.1, volume.key.name
             )];
+            evidence.extend(course(cluster, volume));
             evidence.extend(refusal.map(|event| format!("event {}: {}", event.reason, event.message)));
             found.push(Warned {
                 about: Subject::Pod(pod.namespace.clone(), pod.name.clone()),
@@ -301,6 +342,24 @@ pub fn of_nfs(cluster: &Cluster) -> Vec<Warned> {
         }
     }
     found
+}
+
+/// Which of the two errors it comes to: a driver that no Windows node has, or an attacher that nobody is.
+fn course(cluster: &Cluster, volume: &PersistentVolume) -> Option<String> {
+    let VolumeSource::Csi(csi) = &volume.source else {
+        return None;
+    };
+    if cluster.watch_absence(Watched::CsiDrivers).is_some() {
+        return None;
+    }
+    let name = &csi.driver;
+    Some(match cluster.storage.csi_drivers.find(&(None, name.clone())) {
+        Some(driver) if !driver.attach_required => {
+            format!("CSIDriver {name} asks for no attacher: the kubelet looks for the driver and finds none")
+        }
+        Some(_) => format!("CSIDriver {name} asks for an attacher, which is waited for first"),
+        None => format!("there is no CSIDriver {name}: an attacher is waited for that does not exist"),
+    })
 }
 
 /// Both forms of the error: with a `CSIDriver` object the kubelet finds no driver, without one an attacher is waited for.

@@ -51,7 +51,6 @@ fn csi(driver: &str, handle: &str, source: Option<&str>) -> VolumeSource {
 fn volume(name: &str, claim: &str, source: VolumeSource, options: &[&str]) -> PersistentVolume {
     PersistentVolume {
         key: key(None, name),
-        created_at: Some(ago(7200)),
         phase: "Bound".into(),
         class: Some("smb".into()),
         claim: Some(("win-demo".into(), claim.into())),
@@ -588,6 +587,25 @@ fn an_nfs_volume_in_a_windows_pod_is_told_before_it_fails_and_in_both_forms_of_t
         refused.collect()
     };
     assert_eq!(refused(&told), [false, false]);
+    let all = |told: &Told| -> String {
+        let warnings = told.store.smb_warnings();
+        let lines = warnings.iter().flat_map(|warned| warned.evidence.clone());
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    assert!(
+        all(&told).contains("there is no CSIDriver nfs.csi.k8s.io"),
+        "{}",
+        all(&told)
+    );
+    told.say(
+        Source::Kubernetes,
+        Payload::CsiDrivers(upserts(vec![driver("nfs.csi.k8s.io")])),
+    );
+    assert!(
+        all(&told).contains("the kubelet looks for the driver and finds none"),
+        "{}",
+        all(&told)
+    );
     for message in [
         "MountVolume.MountDevice failed for volume \"nfs-win-test\" : kubernetes.io/csi: attacher.MountDevice failed to create newCsiDriverClient: driver name nfs.csi.k8s.io not found in the list of registered CSI drivers",
         "AttachVolume.Attach failed for volume \"nfs-win-test\" : timed out waiting for external-attacher of nfs.csi.k8s.io CSI driver to attach volume nfs#1",
@@ -668,7 +686,19 @@ fn csi_driver_smb_219_after_a_restart_the_node_is_still_connected_under_another_
 
 #[test]
 fn csi_driver_smb_453_a_trailing_slash() {
-    report(87, "The parameter is incorrect.", &["trailing slash", "source"]);
+    let mut told = report(87, "The parameter is incorrect.", &["trailing slash", "source"]);
+    let class = StorageClass {
+        key: key(None, "smb"),
+        provisioner: "smb.csi.k8s.io".into(),
+        source: Some("//files.example.com/k8s/".into()),
+        mount_options: Box::default(),
+    };
+    told.say(Source::Kubernetes, Payload::StorageClasses(upserts(vec![class])));
+    let evidence = warned(&told, "smb-not-mapped").evidence.join("\n");
+    assert!(
+        evidence.contains("`source` of StorageClass smb is //files.example.com/k8s/"),
+        "{evidence}"
+    );
 }
 
 #[test]
@@ -689,6 +719,11 @@ fn csi_driver_smb_520_without_a_domain_the_account_is_refused() {
         &["`domain`", "AZURE"],
     );
     let filled_in = warned(&told, "smb-domain-filled-in");
+    let title = filled_in.warning.title();
+    assert!(
+        title.contains("Secret storage-credentials/smb-files-k8s has no domain field"),
+        "{title}"
+    );
     assert_eq!(
         filled_in.warning.severity(),
         Severity::Critical,

@@ -1,8 +1,8 @@
 //! Volumes, claims, classes and CSI drivers: `v1` and `storage.k8s.io/v1`.
 
 use super::super::intern::Interner;
+use super::Meta;
 use super::value::{List, Pairs, Text};
-use super::{Meta, time};
 use crate::domain::{Name, storage};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -92,8 +92,6 @@ pub struct ClaimSpec<'a> {
     /// Volume.
     #[serde(borrow)]
     pub volume_name: Text<'a>,
-    /// Class.
-    pub storage_class_name: Text<'a>,
 }
 
 /// A `StorageClass`.
@@ -170,7 +168,6 @@ impl PersistentVolume<'_> {
         };
         storage::PersistentVolume {
             key: self.metadata.key(names),
-            created_at: time::parse(&self.metadata.creation_timestamp),
             phase: names.get(&self.status.phase),
             class: present(&spec.storage_class_name, names),
             claim: spec.claim_ref.as_ref().map(|claim| claim.to_row(names)),
@@ -208,7 +205,6 @@ impl VolumeClaim<'_> {
             key: self.metadata.key(names),
             phase: names.get(&self.status.phase),
             volume: present(&self.spec.volume_name, names),
-            class: present(&self.spec.storage_class_name, names),
         }
     }
 }
