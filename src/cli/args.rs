@@ -40,7 +40,7 @@ pub struct CommandLine {
     /// Print one frame of the screens as text and exit
     #[arg(long, global = true, value_name = "COLUMNSxLINES")]
     pub snapshot: Option<FrameSize>,
-    /// Pane that --snapshot prints: nodes, pods, updates, node/NAME or pod/NAMESPACE/NAME
+    /// Pane that --snapshot prints: nodes, pods, updates, smb, node/NAME or pod/NAMESPACE/NAME
     #[arg(long, global = true, value_name = "PANE", default_value = "nodes")]
     pub pane: Pane,
     /// The command; without one the screens open.
@@ -105,6 +105,8 @@ pub enum Command {
     Pods(PrintArgs),
     /// Print the logs of a pod or of the pods of a node, from Loki and the kubelets
     Logs(LogsArgs),
+    /// Print the SMB mappings of the Windows nodes, with their accounts, pods and faults
+    Smb(PrintArgs),
     /// Ask every source, and say what was found, what is missing and how to get it
     Check,
     /// Check manifests for what fails on Windows nodes
@@ -150,7 +152,7 @@ pub struct LogsArgs {
     pub output: LogsFormat,
 }
 
-/// How `nodes` and `pods` print.
+/// How `nodes`, `pods` and `smb` print.
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
 pub struct PrintArgs {
     /// Format

@@ -24,6 +24,7 @@ pub async fn run(options: SourcesOptions) -> Result<Outcome, CliError> {
             containers: true,
             history: true,
             event_log: None,
+            smb: false,
         },
         detail: None,
         logs: true,

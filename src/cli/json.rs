@@ -1,10 +1,11 @@
-//! The stable JSON of `nodes -o json` and `pods -o json`: `{"items":[…]}`.
+//! The stable JSON of `nodes`, `pods` and `smb` with `-o json`: `{"items":[…]}`.
 //!
 //! A value that was joined or measured is `{"value":…,"unit":…,"source":…,"age_seconds":…}`, or
 //! `{"absent":"reason"}` where there is none. Plain numbers come from the objects' specs.
 
 use crate::domain::Timestamp;
-use crate::domain::reading::Reading;
+use crate::domain::reading::{Absence, Reading};
+use crate::domain::severity::Severity;
 use serde::Serialize;
 
 /// A list of objects.
@@ -22,7 +23,7 @@ pub enum Measured<T> {
     Present {
         /// The value in `unit`.
         value: T,
-        /// `bytes`, `ratio`, `percent`, `cores` or `state`.
+        /// `bytes`, `ratio`, `percent`, `cores`, `state` or `text`.
         unit: &'static str,
         /// Who measured it.
         source: &'static str,
@@ -89,6 +90,43 @@ pub fn state<R>(
     Measured::of(reading, "state", now, word)
 }
 
+/// A text.
+pub fn text<R>(reading: &Reading<R>, now: Timestamp, text: impl FnOnce(&R) -> String) -> Measured<String> {
+    Measured::of(reading, "text", now, text)
+}
+
+/// What objects of the cluster say, or why they cannot be read.
+#[derive(Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Known<T> {
+    /// It is known.
+    Known(T),
+    /// It is not, and why.
+    Absent {
+        /// The reason.
+        absent: String,
+    },
+}
+
+/// What objects of the cluster say.
+pub fn known<R, T>(known: &Result<R, Absence>, value: impl FnOnce(&R) -> T) -> Known<T> {
+    match known {
+        Ok(held) => Known::Known(value(held)),
+        Err(reason) => Known::Absent {
+            absent: reason.to_string(),
+        },
+    }
+}
+
+/// How much a finding matters, in a word.
+pub const fn finding_severity(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Fine => "info",
+        Severity::Warning => "warning",
+        Severity::Critical => "critical",
+    }
+}
+
 fn rounded(value: f64, steps: f64) -> f64 {
     (value * steps).round() / steps
 }
@@ -96,7 +134,7 @@ fn rounded(value: f64, steps: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::reading::{Absence, Source};
+    use crate::domain::reading::Source;
     use serde_json::json;
 
     fn measured(value: f64) -> Reading<f64> {

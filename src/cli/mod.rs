@@ -26,5 +26,6 @@ pub mod rules;
 pub mod run;
 pub mod screens;
 pub mod signals;
+pub mod smb;
 pub mod snapshot;
 pub mod values;

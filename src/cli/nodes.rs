@@ -26,6 +26,7 @@ pub async fn run(options: SourcesOptions, format: OutputFormat) -> Result<Outcom
         // Sparklines stand in the table only.
         history: format != OutputFormat::Json,
         event_log: None,
+        smb: false,
     };
     let mut collected = collect::about(Watched::Nodes, options, demand).await?;
     let now = Utc::now();

@@ -26,6 +26,7 @@ pub async fn run(options: SourcesOptions, format: OutputFormat) -> Result<Outcom
         containers: true,
         history: false,
         event_log: None,
+        smb: false,
     };
     let mut collected = collect::about(Watched::Pods, options, demand).await?;
     let now = Utc::now();

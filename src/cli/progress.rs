@@ -16,6 +16,7 @@ pub struct Progress {
     settled_watches: BTreeSet<Watched>,
     measured: BTreeSet<Source>,
     detail: bool,
+    plugin_logs: bool,
 }
 
 impl Progress {
@@ -42,6 +43,7 @@ impl Progress {
             Payload::Measurements(_) => {
                 self.measured.insert(event.source);
             }
+            Payload::PluginLogs(_) => self.plugin_logs = true,
             Payload::Detail(key, _) if self.wanted.detail.as_ref() == Some(key) => self.detail = true,
             _ => {}
         }
@@ -67,7 +69,8 @@ impl Progress {
             Some(SourcePhase::Failed | SourcePhase::Off) => true,
             Some(SourcePhase::Connected) => {
                 let detail = self.detail || self.wanted.detail.is_none();
-                detail && self.settled_watches.len() == Watched::ALL.len()
+                let logs = self.plugin_logs || !self.wanted.demand.smb;
+                detail && logs && self.settled_watches.len() == Watched::ALL.len()
             }
             Some(SourcePhase::Starting) | None => false,
         }

@@ -2,7 +2,9 @@
 
 use super::args::{Command, CommandLine};
 use super::exit::{CliError, Outcome};
-use super::{check, demo, image, lab, lint, logs, maintain, nodes, pods, probe, rules, screens, snapshot};
+use super::{
+    check, demo, image, lab, lint, logs, maintain, nodes, pods, probe, rules, screens, smb, snapshot,
+};
 use crate::maintenance::options::Options;
 use crate::sources::SourcesOptions;
 use crate::tui::TuiOptions;
@@ -36,6 +38,7 @@ pub async fn run(line: CommandLine) -> Result<Outcome, CliError> {
     match (line.command, line.snapshot) {
         (Some(Command::Nodes(print)), _) => nodes::run(options, print.output).await,
         (Some(Command::Pods(print)), _) => pods::run(options, print.output).await,
+        (Some(Command::Smb(print)), _) => smb::run(options, print.output).await,
         (Some(Command::Maintain(args)), _) => {
             Box::pin(maintain::run(&args, options, line.cluster.read_only)).await
         }

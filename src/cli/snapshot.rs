@@ -44,37 +44,35 @@ pub async fn run(
 /// The list that a pane cannot do without.
 const fn watched(pane: &Pane) -> Watched {
     match pane {
-        Pane::Nodes | Pane::Node(_) | Pane::Updates => Watched::Nodes,
+        Pane::Nodes | Pane::Node(_) | Pane::Updates | Pane::Smb => Watched::Nodes,
         Pane::Pods | Pane::Pod(..) => Watched::Pods,
     }
 }
 
 /// What the screens would ask for with this pane on top.
 fn demand(pane: &Pane) -> Demand {
+    let nothing = Demand::default();
     match pane {
         Pane::Nodes => Demand {
             nodes: true,
-            containers: false,
             history: true,
-            event_log: None,
+            ..nothing
         },
         Pane::Updates => Demand {
             nodes: true,
-            containers: false,
-            history: false,
-            event_log: None,
+            ..nothing
         },
         Pane::Pods | Pane::Pod(..) => Demand {
-            nodes: false,
             containers: true,
-            history: false,
-            event_log: None,
+            ..nothing
         },
+        Pane::Smb => Demand { smb: true, ..nothing },
         Pane::Node(name) => Demand {
             nodes: true,
             containers: true,
             history: true,
             event_log: Some(name.clone()),
+            smb: true,
         },
     }
 }
@@ -82,7 +80,7 @@ fn demand(pane: &Pane) -> Demand {
 /// What a page shows that no watch brings.
 fn detail(pane: &Pane) -> Option<DetailKey> {
     match pane {
-        Pane::Nodes | Pane::Pods | Pane::Updates => None,
+        Pane::Nodes | Pane::Pods | Pane::Updates | Pane::Smb => None,
         Pane::Node(name) => Some(DetailKey::Node(name.clone())),
         Pane::Pod(namespace, name) => Some(DetailKey::Pod(namespace.clone(), name.clone())),
     }

@@ -22,6 +22,8 @@ pub mod quantity;
 pub mod reading;
 pub mod selector;
 pub mod severity;
+pub mod smb;
+pub mod storage;
 pub mod text;
 pub mod wait;
 pub mod windows_version;

@@ -71,6 +71,26 @@ pub struct Taint {
     pub effect: Name,
 }
 
+/// A toleration of a pod: the taint that it puts up with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Toleration {
+    /// Key; `None` tolerates every key.
+    pub key: Option<Name>,
+    /// Value; `None` tolerates every value (`operator: Exists`).
+    pub value: Option<Name>,
+    /// Effect; `None` tolerates every effect.
+    pub effect: Option<Name>,
+}
+
+impl Toleration {
+    /// Whether a pod with it puts up with this taint.
+    pub fn tolerates(&self, taint: &Taint) -> bool {
+        self.key.as_ref().is_none_or(|key| *key == taint.key)
+            && self.value.as_ref().is_none_or(|value| *value == taint.value)
+            && self.effect.as_ref().is_none_or(|effect| *effect == taint.effect)
+    }
+}
+
 /// A node condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Condition {

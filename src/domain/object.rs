@@ -1,5 +1,6 @@
 //! What every Kubernetes object row shares, and the small objects that are joined to nodes and pods.
 
+use super::node::Toleration;
 use super::{Name, Timestamp};
 
 /// Operating system of a node or pod (`kubernetes.io/os` label, `.spec.os.name`).
@@ -73,6 +74,10 @@ pub struct DaemonSet {
     pub node_selector: Box<[(Name, Name)]>,
     /// `securityContext.windowsOptions.hostProcess` of the template.
     pub host_process: bool,
+    /// `spec.template.spec.tolerations`.
+    pub tolerations: Box<[Toleration]>,
+    /// Images of the template's containers.
+    pub images: Box<[Name]>,
 }
 
 /// An Event, `core/v1` fields (old and new style folded together).

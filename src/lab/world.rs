@@ -4,6 +4,7 @@ use super::event_log::Record;
 use super::machine::Machine;
 use crate::domain::object::Os;
 use crate::domain::{Name, Timestamp};
+use chrono::Utc;
 use std::collections::{BTreeMap, HashSet};
 use std::net::Ipv4Addr;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -38,6 +39,8 @@ pub struct RunningPod {
     pub labels: Arc<BTreeMap<String, String>>,
     /// Its address.
     pub address: Ipv4Addr,
+    /// Claims that it mounts.
+    pub claims: Arc<[Name]>,
     /// Its containers, init containers left out.
     pub containers: Vec<RunningContainer>,
 }
@@ -59,8 +62,27 @@ pub struct RunningContainer {
     pub cpu_limit_millicores: Option<u64>,
 }
 
+/// A claim in a pod, as long as the pod runs: what the node plugin of the claim's driver has done.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mount {
+    /// Name of the node.
+    pub node: Name,
+    /// UID of the pod.
+    pub pod: Name,
+    /// Claim: namespace, name.
+    pub claim: (Name, Name),
+    /// When the pod's containers were started.
+    pub from: Timestamp,
+    /// When they were stopped.
+    pub until: Option<Timestamp>,
+}
+
+/// Mounts that are remembered.
+const MOUNTS: usize = 1000;
+
 #[derive(Default)]
 struct Inner {
+    mounts: Vec<Mount>,
     machines: BTreeMap<Name, watch::Sender<Arc<Machine>>>,
     pods: BTreeMap<(Name, Name), Arc<RunningPod>>,
     /// UID and text: what pods that ran to their end wrote.
@@ -153,9 +175,35 @@ impl World {
 
     /// A pod's containers run from now on.
     pub fn started(&self, pod: RunningPod) {
-        self.write()
+        let mut inner = self.write();
+        let from = pod.containers.iter().map(|container| container.started_at).min();
+        if let Some(from) = from {
+            for claim in pod.claims.iter() {
+                let mount = Mount {
+                    node: pod.node.clone(),
+                    pod: pod.uid.clone(),
+                    claim: (pod.namespace.clone(), claim.clone()),
+                    from,
+                    until: None,
+                };
+                // A pod is told of whenever its status is.
+                if !inner.mounts.contains(&mount) {
+                    inner.mounts.push(mount);
+                }
+            }
+        }
+        let over = inner.mounts.len().saturating_sub(MOUNTS);
+        inner.mounts.drain(..over);
+        inner
             .pods
             .insert((pod.namespace.clone(), pod.name.clone()), Arc::new(pod));
+    }
+
+    /// The mounts of a node, those that have ended too, in the order in which they began.
+    pub fn mounts_on(&self, node: &str) -> Vec<Mount> {
+        let inner = self.read();
+        let of_node = |mount: &&Mount| &*mount.node == node;
+        inner.mounts.iter().filter(of_node).cloned().collect()
     }
 
     /// A pod's containers run no more. A pod of the same name with another UID is left alone.
@@ -164,6 +212,10 @@ impl World {
         let key = (namespace.into(), name.into());
         if inner.pods.get(&key).is_some_and(|pod| &*pod.uid == uid) {
             inner.pods.remove(&key);
+            let ended = inner.mounts.iter_mut().filter(|mount| &*mount.pod == uid);
+            for mount in ended {
+                mount.until.get_or_insert_with(Utc::now);
+            }
         }
     }
 
@@ -224,7 +276,7 @@ pub(super) mod tests {
     use super::*;
     use crate::lab::article::machines;
     use crate::lab::machine::Stage;
-    use chrono::{TimeDelta, Utc};
+    use chrono::TimeDelta;
 
     /// A running pod of hello-win as the article has it.
     pub fn hello_win() -> RunningPod {
@@ -238,6 +290,7 @@ pub(super) mod tests {
             host_process: false,
             labels: Arc::default(),
             address: Ipv4Addr::new(172, 21, 41, 18),
+            claims: Arc::default(),
             containers: vec![RunningContainer {
                 name: "hello".into(),
                 id: "containerd://1".into(),

@@ -133,6 +133,7 @@ pub const EVERYTHING: Demand = Demand {
     containers: true,
     history: true,
     event_log: None,
+    smb: false,
 };
 
 impl Bench {

@@ -8,6 +8,8 @@ use crate::domain::node::{Node, NodeDetail};
 use crate::domain::object::{Change, ClusterEvent, DaemonSet, NodeLease, ObjectKey};
 use crate::domain::pod::{Pod, PodDetail};
 use crate::domain::reading::Source;
+use crate::domain::smb::log::Seen;
+use crate::domain::storage::{CsiDriver, CsiNode, PersistentVolume, StorageClass, VolumeClaim};
 use crate::domain::{Name, Timestamp};
 use std::fmt;
 
@@ -50,6 +52,18 @@ pub enum Payload {
     Events(Vec<Change<ClusterEvent>>),
     /// Disruption budgets.
     Budgets(Vec<Change<DisruptionBudget>>),
+    /// Volumes.
+    PersistentVolumes(Vec<Change<PersistentVolume>>),
+    /// Claims.
+    VolumeClaims(Vec<Change<VolumeClaim>>),
+    /// Classes of volumes.
+    StorageClasses(Vec<Change<StorageClass>>),
+    /// CSI drivers by node.
+    CsiNodes(Vec<Change<CsiNode>>),
+    /// CSI drivers of the cluster.
+    CsiDrivers(Vec<Change<CsiDriver>>),
+    /// What the SMB node plugins logged since the round before.
+    PluginLogs(PluginLogs),
     /// A round of samples; replaces the source's previous round.
     Measurements(Measurements),
     /// Series for charts; replaces the source's previous ones.
@@ -140,17 +154,32 @@ pub enum Watched {
     Events,
     /// `poddisruptionbudgets`.
     Budgets,
+    /// `persistentvolumes`.
+    PersistentVolumes,
+    /// `persistentvolumeclaims`.
+    VolumeClaims,
+    /// `storageclasses`.
+    StorageClasses,
+    /// `csinodes`.
+    CsiNodes,
+    /// `csidrivers`.
+    CsiDrivers,
 }
 
 impl Watched {
     /// All of them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 11] = [
         Self::Nodes,
         Self::Pods,
         Self::Leases,
         Self::DaemonSets,
         Self::Events,
         Self::Budgets,
+        Self::PersistentVolumes,
+        Self::VolumeClaims,
+        Self::StorageClasses,
+        Self::CsiNodes,
+        Self::CsiDrivers,
     ];
 
     /// The API's plural.
@@ -162,8 +191,50 @@ impl Watched {
             Self::DaemonSets => "daemonsets",
             Self::Events => "events",
             Self::Budgets => "poddisruptionbudgets",
+            Self::PersistentVolumes => "persistentvolumes",
+            Self::VolumeClaims => "persistentvolumeclaims",
+            Self::StorageClasses => "storageclasses",
+            Self::CsiNodes => "csinodes",
+            Self::CsiDrivers => "csidrivers",
         }
     }
+
+    /// Whether its objects live in namespaces. Leases do too, but all that are watched live in one.
+    pub const fn is_namespaced(self) -> bool {
+        matches!(
+            self,
+            Self::Pods | Self::DaemonSets | Self::Events | Self::Budgets | Self::VolumeClaims
+        )
+    }
+}
+
+/// A round in which the logs of the SMB node plugins were read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PluginLogs {
+    /// When.
+    pub read_at: Timestamp,
+    /// The plugins on Windows nodes, or why they could not be found.
+    pub plugins: Result<Vec<PluginLog>, Problem>,
+}
+
+/// The log of one node plugin.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PluginLog {
+    /// Node on which it runs.
+    pub node: Name,
+    /// Its pod: namespace, name.
+    pub pod: (Name, Name),
+    /// What it logged, or why that could not be read.
+    pub outcome: Result<LogPart, Problem>,
+}
+
+/// What was read of a log.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LogPart {
+    /// What its lines tell, in their order.
+    pub seen: Vec<Seen>,
+    /// Time of the oldest line that was ever read of it; `None` while it is empty.
+    pub begins: Option<Timestamp>,
 }
 
 /// How one watch is.
@@ -286,6 +357,10 @@ pub struct EventLog {
 
 /// What the user of the sources needs now: nothing is queried that no visible pane needs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is needed or not, whatever the others are"
+)]
 pub struct Demand {
     /// Samples of nodes.
     pub nodes: bool,
@@ -295,6 +370,8 @@ pub struct Demand {
     pub history: bool,
     /// The System log of this node.
     pub event_log: Option<Name>,
+    /// What the SMB node plugins log.
+    pub smb: bool,
 }
 
 /// What may be asked of the sources while they run.

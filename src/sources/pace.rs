@@ -64,6 +64,7 @@ fn exceeds(new: &Demand, old: &Demand) -> bool {
         || (new.containers && !old.containers)
         || (new.history && !old.history)
         || (new.event_log.is_some() && new.event_log != old.event_log)
+        || (new.smb && !old.smb)
 }
 
 /// Never returns after the sender is gone: the program ends then.
@@ -143,6 +144,7 @@ mod tests {
         containers: false,
         history: false,
         event_log: None,
+        smb: false,
     };
 
     #[tokio::test(start_paused = true)]

@@ -7,6 +7,7 @@ use super::fold::{At, Folded, Id, Touched};
 use super::measured::Finder;
 use super::order::Order;
 use super::ready::ReadyPods;
+use super::storage::Storage;
 use crate::domain::budget::DisruptionBudget;
 use crate::domain::measurement::NodeKey;
 use crate::domain::node::Node;
@@ -31,6 +32,8 @@ pub struct Orders {
     pub pods: Order,
     /// Of the table of updates, whose rows are the nodes too.
     pub updates: Order,
+    /// Of the table of SMB mappings.
+    pub smb: Order,
 }
 
 impl Orders {
@@ -83,6 +86,8 @@ pub struct Cluster {
     pub events: EventLog,
     /// Disruption budgets.
     pub budgets: Folded<DisruptionBudget>,
+    /// Volumes, claims, classes, drivers, and who uses them.
+    pub storage: Storage,
     /// How many pods of each controller are ready.
     pub ready: ReadyPods,
     /// How each watch is.
@@ -100,7 +105,8 @@ pub struct Cluster {
     newest_revisions: NewestRevisions,
 }
 
-const fn ended(pod: &Pod) -> bool {
+/// Whether all containers have ended.
+pub const fn ended(pod: &Pod) -> bool {
     matches!(pod.phase, Phase::Succeeded | Phase::Failed)
 }
 
@@ -110,6 +116,7 @@ impl Cluster {
         let mut effect = Effect::default();
         let of_node = &self.of_node;
         let boots_version = &mut self.boots_version;
+        let storage_changed = &mut self.storage.changed;
         for change in changes {
             self.nodes.apply(change, &mut |touched: Touched<'_, Node>| {
                 effect.visible = true;
@@ -122,6 +129,9 @@ impl Cluster {
                         == (&after.uid, &after.boot_id, &after.proven_boot)
                 }) {
                     *boots_version += 1;
+                }
+                if !same(|before, after| before.os == after.os && before.taints == after.taints) {
+                    *storage_changed = true;
                 }
                 if same(|before, after| before.internal_ips == after.internal_ips) {
                     orders.node_changed(touched.slot);
@@ -180,6 +190,7 @@ impl Cluster {
         let of_node = &mut self.of_node;
         let nodes = &self.nodes;
         let ready = &mut self.ready;
+        let storage = &mut self.storage;
         for change in changes {
             self.pods.apply(change, &mut |touched: Touched<'_, Pod>| {
                 effect.visible = true;
@@ -189,6 +200,7 @@ impl Cluster {
                     orders.pods.moved(touched.slot);
                 }
                 ready.changed(touched.before, touched.after);
+                storage.pod_changed(&touched);
                 let slot = touched.slot;
                 match (touched.before, touched.after) {
                     (None, Some(row)) => feeds.pod_moved(At { slot, row }, true),
@@ -250,7 +262,10 @@ impl Cluster {
     pub fn apply_daemonsets(&mut self, changes: Vec<Change<DaemonSet>>) -> Effect {
         let mut effect = Effect::default();
         for change in changes {
-            self.daemonsets.apply(change, &mut |_| effect.visible = true);
+            self.daemonsets.apply(change, &mut |_| {
+                effect.visible = true;
+                self.storage.changed = true;
+            });
         }
         effect
     }
@@ -335,6 +350,11 @@ impl Cluster {
                     Watched::DaemonSets => self.daemonsets.len() == 0,
                     Watched::Events => self.events.len() == 0,
                     Watched::Budgets => self.budgets.len() == 0,
+                    Watched::PersistentVolumes => self.storage.volumes.len() == 0,
+                    Watched::VolumeClaims => self.storage.claims.len() == 0,
+                    Watched::StorageClasses => self.storage.classes.len() == 0,
+                    Watched::CsiNodes => self.storage.csi_nodes.len() == 0,
+                    Watched::CsiDrivers => self.storage.csi_drivers.len() == 0,
                 };
                 empty.then(|| Absence::SourceDown(problem.to_string().into()))
             }

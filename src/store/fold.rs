@@ -6,6 +6,7 @@ use crate::domain::budget::DisruptionBudget;
 use crate::domain::node::Node;
 use crate::domain::object::{Change, DaemonSet, NodeLease, ObjectKey};
 use crate::domain::pod::Pod;
+use crate::domain::storage::{CsiDriver, CsiNode, PersistentVolume, StorageClass, VolumeClaim};
 use std::collections::HashMap;
 use std::ops::Deref;
 
@@ -47,23 +48,28 @@ impl Object for NodeLease {
     }
 }
 
-impl Object for DaemonSet {
-    fn id(&self) -> Id {
-        (self.key.namespace.clone(), self.key.name.clone())
-    }
-    fn uid(&self) -> &Name {
-        &self.key.uid
-    }
+macro_rules! keyed {
+    ($($row:ty),*) => {$(
+        impl Object for $row {
+            fn id(&self) -> Id {
+                (self.key.namespace.clone(), self.key.name.clone())
+            }
+            fn uid(&self) -> &Name {
+                &self.key.uid
+            }
+        }
+    )*};
 }
 
-impl Object for DisruptionBudget {
-    fn id(&self) -> Id {
-        (self.key.namespace.clone(), self.key.name.clone())
-    }
-    fn uid(&self) -> &Name {
-        &self.key.uid
-    }
-}
+keyed!(
+    DaemonSet,
+    DisruptionBudget,
+    PersistentVolume,
+    VolumeClaim,
+    StorageClass,
+    CsiNode,
+    CsiDriver
+);
 
 /// What one step did to one slot.
 pub struct Touched<'a, T> {

@@ -35,6 +35,7 @@ impl Store {
                 nodes: self.cluster.nodes.len(),
                 windows_nodes: self.cluster.nodes.iter().filter(windows).count(),
                 pods: self.cluster.pods.len(),
+                smb: self.smb_count(),
             },
         }
     }

@@ -16,7 +16,9 @@ mod observe;
 mod order;
 mod pages;
 mod ready;
+pub mod smb;
 mod standing;
+mod storage;
 mod table;
 pub mod view;
 mod words;
@@ -32,6 +34,7 @@ use cluster::{Cluster, Effect, Orders};
 use feeds::Feeds;
 use join::Joins;
 use measured::{Histories, Round};
+use smb::Board;
 use std::collections::VecDeque;
 use table::AllAsked;
 
@@ -50,6 +53,7 @@ pub struct Store {
     /// The System log that is on screen.
     event_log: Option<(Name, Result<EventLog, Problem>)>,
     orders: Orders,
+    smb: Board,
     asked: AllAsked,
     /// The newest time that the store was told.
     now: Timestamp,
@@ -77,6 +81,7 @@ impl Store {
             self.orders.all_nodes_changed();
             self.orders.pods.all_changed();
         }
+        self.mend_smb(now);
         fresh || effect.visible
     }
 
@@ -93,6 +98,8 @@ impl Store {
             self.orders.nodes.clear();
             self.orders.updates.clear();
             self.orders.pods.clear();
+            self.smb = Board::default();
+            self.cluster.storage.changed = true;
         } else {
             if source == Source::Loki {
                 self.event_log = None;
@@ -130,6 +137,7 @@ impl Store {
                 if different {
                     // Whether counts and lease ages are known hangs on it.
                     self.orders.all_nodes_changed();
+                    self.cluster.storage.changed = true;
                 }
                 if_different(different)
             }
@@ -140,8 +148,19 @@ impl Store {
             Payload::Leases(changes) => self.cluster.apply_leases(changes, &mut self.orders, now),
             Payload::DaemonSets(changes) => self.cluster.apply_daemonsets(changes),
             Payload::Budgets(changes) => self.cluster.apply_budgets(changes),
+            Payload::PersistentVolumes(changes) => self.cluster.storage.apply_volumes(changes),
+            Payload::VolumeClaims(changes) => self.cluster.storage.apply_claims(changes),
+            Payload::StorageClasses(changes) => self.cluster.storage.apply_classes(changes),
+            Payload::CsiNodes(changes) => self.cluster.storage.apply_csi_nodes(changes),
+            Payload::CsiDrivers(changes) => self.cluster.storage.apply_csi_drivers(changes),
+            Payload::PluginLogs(round) => {
+                self.smb.take(round);
+                self.cluster.storage.changed = true;
+                visible
+            }
             Payload::Events(changes) => {
                 for change in changes {
+                    self.cluster.storage.changed |= smb::is_evidence(&change);
                     self.cluster.events.apply(change);
                 }
                 visible

@@ -1,19 +1,23 @@
 //! Windows of the tables: only the rows on screen are built.
 
 use super::cluster::Orders;
-use super::columns::cells::plain;
+use super::columns::cells::{glyph_of, plain, role_of};
 use super::columns::nodes::NodeRow;
 use super::columns::pods::PodRow;
+use super::columns::smb::SmbRow;
 use super::columns::updates::UpdateRow;
 use super::columns::{Column, TableRow};
 use super::filter::{Filter, FilterError};
 use super::join::Joins;
 use super::order::{Order, Place, Rows, SUMS, SortKey, Sum, Summand};
+use super::smb::SmbMapping;
 use super::view::{
     ColumnHead, Direction, Line, OsScope, Role, Row, RowKey, Span, TableKind, TableQuery, TableWindow,
 };
 use super::{Store, header};
 use crate::domain::object::Os;
+use crate::domain::severity::Severity;
+use crate::domain::smb::warning::Subject;
 use crate::domain::text::sanitise;
 use crate::domain::{Timestamp, format, patch_tuesday};
 use crate::sources::event::{WatchState, Watched};
@@ -36,6 +40,7 @@ pub struct AllAsked {
     nodes: Asked<super::columns::nodes::NodeColumn>,
     pods: Asked<super::columns::pods::PodColumn>,
     updates: Asked<super::columns::updates::UpdateColumn>,
+    smb: Asked<super::columns::smb::SmbColumn>,
 }
 
 impl Default for AllAsked {
@@ -44,6 +49,7 @@ impl Default for AllAsked {
             nodes: Asked::new::<NodeRow<'_>>(),
             pods: Asked::new::<PodRow<'_>>(),
             updates: Asked::new::<UpdateRow<'_>>(),
+            smb: Asked::new::<SmbRow<'_>>(),
         }
     }
 }
@@ -206,6 +212,13 @@ impl Store {
                 window.summary.extend(calendar(now));
                 window
             }
+            TableKind::Smb => {
+                let (order, asked) = (&self.orders.smb, &self.asked.smb);
+                let rows = |joins: Joins<'_>, slot| smb_row(&self.smb.mappings, joins.now, slot);
+                let mut window = self.window(order, asked, kind, (first, height), rows);
+                window.summary.extend(self.smb_notes());
+                window
+            }
         }
     }
 
@@ -260,6 +273,10 @@ impl Store {
                 let same = self.cluster.pods.get(slot).is_some_and(|pod| pod.uid == *uid);
                 same.then(|| self.orders.pods.position(slot)).flatten()
             }
+            (TableKind::Smb, RowKey::Smb { node, remote }) => {
+                let slot = self.smb.slot(node, remote)?;
+                self.orders.smb.position(u32::try_from(slot).ok()?)
+            }
             _ => None,
         }
     }
@@ -272,6 +289,10 @@ impl Store {
             TableKind::Nodes => Some(node_row(joins, *self.orders.nodes.shown().get(index)?)?.key()),
             TableKind::Pods => Some(pod_row(joins, *self.orders.pods.shown().get(index)?)?.key()),
             TableKind::Updates => Some(update_row(joins, *self.orders.updates.shown().get(index)?)?.key()),
+            TableKind::Smb => {
+                let slot = *self.orders.smb.shown().get(index)?;
+                Some(smb_row(&self.smb.mappings, joins.now, slot)?.key())
+            }
         }
     }
 
@@ -282,6 +303,7 @@ impl Store {
             TableKind::Nodes => heads::<NodeRow<'_>>(wide, sort_of::<NodeRow<'_>>(&query)),
             TableKind::Pods => heads::<PodRow<'_>>(wide, sort_of::<PodRow<'_>>(&query)),
             TableKind::Updates => heads::<UpdateRow<'_>>(wide, sort_of::<UpdateRow<'_>>(&query)),
+            TableKind::Smb => heads::<SmbRow<'_>>(wide, sort_of::<SmbRow<'_>>(&query)),
         }
     }
 
@@ -292,7 +314,13 @@ impl Store {
             feeds: self.feeds.all_current(),
             now: self.now,
         };
-        let Orders { nodes, pods, updates } = &mut self.orders;
+        let Orders {
+            nodes,
+            pods,
+            updates,
+            smb,
+        } = &mut self.orders;
+        let mappings = &self.smb.mappings;
         let by_name = |a, b| {
             let name = |slot| joins.cluster.nodes.get(slot).map(|node| &node.name);
             name(a).cmp(&name(b))
@@ -340,6 +368,19 @@ impl Store {
                     sort: asked.sort.map(|(column, _)| column),
                 });
             }
+            TableKind::Smb => {
+                let asked = &mut self.asked.smb;
+                asked.update::<SmbRow<'_>>(query, smb);
+                smb.mend(&mut Source {
+                    capacity: mappings.len(),
+                    row: &|slot| smb_row(mappings, joins.now, slot),
+                    // They are kept by node and path.
+                    natural: &|a: u32, b: u32| a.cmp(&b),
+                    filter: &mut asked.filter,
+                    os: query.os,
+                    sort: asked.sort.map(|(column, _)| column),
+                });
+            }
         }
     }
 
@@ -356,6 +397,7 @@ impl Store {
         let (watched, what) = match kind {
             TableKind::Nodes | TableKind::Updates => (Watched::Nodes, "nodes"),
             TableKind::Pods => (Watched::Pods, "pods"),
+            TableKind::Smb => (Watched::PersistentVolumes, "SMB mappings"),
         };
         let rows = order.in_scope();
         let line = match self.cluster.watches.get(&watched) {
@@ -414,6 +456,11 @@ fn update_row(joins: Joins<'_>, slot: u32) -> Option<UpdateRow<'_>> {
     node_row(joins, slot).map(UpdateRow)
 }
 
+fn smb_row(mappings: &[SmbMapping], now: Timestamp, slot: u32) -> Option<SmbRow<'_>> {
+    let mapping = mappings.get(slot as usize)?;
+    Some(SmbRow { mapping, now })
+}
+
 fn pod_row(joins: Joins<'_>, slot: u32) -> Option<PodRow<'_>> {
     let pod = joins.cluster.pods.at(slot)?;
     Some(PodRow { joins, pod })
@@ -427,6 +474,8 @@ fn summary(kind: TableKind, order: &Order) -> Line {
         (TableKind::Nodes | TableKind::Updates, _) => "nodes",
         (TableKind::Pods, 1) => "pod",
         (TableKind::Pods, _) => "pods",
+        (TableKind::Smb, 1) => "SMB mapping",
+        (TableKind::Smb, _) => "SMB mappings",
     };
     let mut line = if shown == all {
         plain(format!("{all} {what}"), Role::Text)
@@ -462,6 +511,33 @@ fn calendar(now: Timestamp) -> Line {
         ),
         Span::new(format!(", then {} (UTC)", later.join(", ")), Role::Muted),
     ]
+}
+
+impl Store {
+    /// ` · ▲ k8s-lab-win-2: the SMB node plugin does not run here… (1 more)`: what is wrong with nodes and pods.
+    fn smb_notes(&self) -> Line {
+        let mut wrong = self
+            .smb
+            .warnings
+            .iter()
+            .filter(|warned| warned.warning.severity() > Severity::Fine);
+        let Some(worst) = wrong.next() else {
+            return Line::new();
+        };
+        let about = match &worst.about {
+            Subject::Node(node) | Subject::Mapping { node, .. } => node.to_string(),
+            Subject::Pod(namespace, name) => format!("{namespace}/{name}"),
+        };
+        let severity = worst.warning.severity();
+        let glyph = glyph_of(severity).unwrap_or_default();
+        let text = format!(" · {glyph} {about}: {}", worst.warning.title());
+        let mut line = plain(sanitise(&text), role_of(severity, Role::Text));
+        match wrong.count() {
+            0 => {}
+            more => line.push(Span::new(format!(" ({more} more)"), Role::Muted)),
+        }
+        line
+    }
 }
 
 /// Nothing for a quantity that no row has; a dash, never a zero, where all values are absent.

@@ -5,14 +5,15 @@ use super::keys::Key;
 use super::maintain;
 use super::rounds;
 use super::ui::{Opened, Ui};
+use crate::store::view::RowKey;
 use std::borrow::Cow;
 
 /// Where the operator is; keys mean what this place says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Place {
-    /// A table of nodes or pods.
+    /// A table.
     Table,
-    /// The page of a node or pod.
+    /// The page of a node, pod or mapping.
     Page,
     /// The YAML of an object.
     Yaml,
@@ -48,7 +49,7 @@ impl Place {
     pub const fn title(self) -> &'static str {
         match self {
             Self::Table => "tables",
-            Self::Page => "page of a node or pod",
+            Self::Page => "page of a node, pod or mapping",
             Self::Yaml => "YAML",
             Self::Help => "help",
             Self::Sources => "sources",
@@ -114,6 +115,7 @@ pub enum ActionId {
     Nodes,
     Pods,
     Updates,
+    Smb,
     Maintain,
     Mark,
     GoOn,
@@ -234,7 +236,11 @@ fn more_right(ui: &Ui) -> Result<(), &'static str> {
 
 fn yaml_of_object(ui: &Ui) -> Result<(), &'static str> {
     match ui.opened.last().map(|open| &open.what) {
-        None => has_row(ui),
+        None => match ui.selected() {
+            Some(RowKey::Smb { .. }) => Err("a mapping is no object of the API server"),
+            Some(_) => Ok(()),
+            None => Err("no row is selected"),
+        },
         Some(Opened::Node(_) | Opened::Pod { .. }) => Ok(()),
         Some(_) => Err("there is no object here"),
     }
@@ -546,6 +552,13 @@ pub const ACTIONS: &[Action] = &[
         READING,
         "updates",
         "The table of updates: which nodes are behind, and the maintenance that is under way.",
+    ),
+    action(
+        ActionId::Smb,
+        &[Key::Char('4')],
+        READING,
+        "smb",
+        "The table of SMB mappings of Windows nodes.",
     ),
     action(
         ActionId::Accept,

@@ -172,6 +172,7 @@ fn perform(ui: &mut Ui, id: ActionId) -> Vec<Effect> {
         ActionId::Nodes => go(ui, TableKind::Nodes),
         ActionId::Pods => go(ui, TableKind::Pods),
         ActionId::Updates => go(ui, TableKind::Updates),
+        ActionId::Smb => go(ui, TableKind::Smb),
         ActionId::NextTab => go(ui, tab_after(ui.tab, 1)),
         ActionId::PreviousTab => go(ui, tab_after(ui.tab, TableKind::ALL.len() - 1)),
         ActionId::Accept => return accept(ui),
@@ -271,7 +272,7 @@ fn open_yaml(ui: &mut Ui) -> Vec<Effect> {
         Some(page) => page.what.row(),
         None => ui.selected().cloned(),
     };
-    match row.as_ref().map(Opened::yaml_of) {
+    match row.as_ref().and_then(Opened::yaml_of) {
         Some(yaml) => open(ui, yaml),
         None => Vec::new(),
     }
@@ -289,7 +290,7 @@ fn refresh(ui: &mut Ui) -> Vec<Effect> {
 fn ask_filter(ui: &mut Ui) {
     let selector = match ui.tab {
         TableKind::Pods => ui.scope.pod_selector.as_str(),
-        TableKind::Nodes | TableKind::Updates => "",
+        TableKind::Nodes | TableKind::Updates | TableKind::Smb => "",
     };
     let table = ui.table();
     let asks = Asks::Filter {
@@ -445,8 +446,8 @@ fn accept_filter(ui: &mut Ui, typed: &str) -> Vec<Effect> {
     let selector = split_selector(typed).0.unwrap_or_default();
     match ui.tab {
         TableKind::Pods => rescope(ui, ui.scope.namespace.clone(), selector),
-        TableKind::Nodes | TableKind::Updates if selector.is_empty() => Vec::new(),
-        TableKind::Nodes | TableKind::Updates => {
+        _ if selector.is_empty() => Vec::new(),
+        TableKind::Nodes | TableKind::Updates | TableKind::Smb => {
             say(
                 ui,
                 Role::Warn,

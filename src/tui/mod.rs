@@ -140,6 +140,8 @@ pub enum Pane {
     Pods,
     /// The table of updates.
     Updates,
+    /// The table of SMB mappings.
+    Smb,
     /// The page of a node.
     Node(Name),
     /// The page of a pod: namespace, name.
@@ -148,7 +150,7 @@ pub enum Pane {
 
 /// A pane that does not exist.
 #[derive(Debug, thiserror::Error)]
-#[error("there is no pane '{0}'; there are: nodes, pods, updates, node/NAME, pod/NAMESPACE/NAME")]
+#[error("there is no pane '{0}'; there are: nodes, pods, updates, smb, node/NAME, pod/NAMESPACE/NAME")]
 pub struct UnknownPane(String);
 
 impl FromStr for Pane {
@@ -159,6 +161,7 @@ impl FromStr for Pane {
             ["nodes"] => Ok(Self::Nodes),
             ["pods"] => Ok(Self::Pods),
             ["updates"] => Ok(Self::Updates),
+            ["smb"] => Ok(Self::Smb),
             ["node", name] => Ok(Self::Node(Name::from(*name))),
             ["pod", namespace, name] => Ok(Self::Pod(Name::from(*namespace), Name::from(*name))),
             _ => Err(UnknownPane(text.to_owned())),
@@ -184,9 +187,10 @@ pub fn snapshot(
         Pane::Nodes | Pane::Node(_) => TableKind::Nodes,
         Pane::Pods | Pane::Pod(..) => TableKind::Pods,
         Pane::Updates => TableKind::Updates,
+        Pane::Smb => TableKind::Smb,
     };
     ui.opened.extend(match pane {
-        Pane::Nodes | Pane::Pods | Pane::Updates => None,
+        Pane::Nodes | Pane::Pods | Pane::Updates | Pane::Smb => None,
         Pane::Node(name) => Some(Open::new(Opened::Node(name.clone()))),
         Pane::Pod(namespace, name) => Some(Open::new(Opened::Pod {
             namespace: namespace.clone(),

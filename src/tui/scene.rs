@@ -296,6 +296,7 @@ fn object_page(
         let (kind, name) = match key {
             RowKey::Node(name) => ("node", name.to_string()),
             RowKey::Pod { namespace, name, .. } => ("pod", format!("{namespace}/{name}")),
+            RowKey::Smb { remote, .. } => ("mapping", sanitise(remote).into_owned()),
         };
         let gone = format!("{kind} {name} is gone: it was deleted, or it is not in scope any more");
         (

@@ -61,6 +61,7 @@ pub struct Ui {
     nodes: Table,
     pods: Table,
     updates: Table,
+    smb: Table,
 }
 
 /// What the watches are restricted to.
@@ -152,6 +153,13 @@ pub enum Opened {
         /// UID of the pod that was opened.
         uid: Name,
     },
+    /// Page of an SMB mapping.
+    Smb {
+        /// Node.
+        node: Name,
+        /// Share with directory.
+        remote: Name,
+    },
     /// YAML.
     Yaml(DetailKey),
     /// The help for a place.
@@ -172,12 +180,17 @@ impl Opened {
                 name: name.clone(),
                 uid: uid.clone(),
             },
+            RowKey::Smb { node, remote } => Self::Smb {
+                node: node.clone(),
+                remote: remote.clone(),
+            },
         }
     }
 
-    /// The YAML of a row.
-    pub fn yaml_of(key: &RowKey) -> Self {
-        Self::Yaml(match key {
+    /// The YAML of a row; a mapping is no object of the API.
+    pub fn yaml_of(key: &RowKey) -> Option<Self> {
+        Some(Self::Yaml(match key {
+            RowKey::Smb { .. } => return None,
             RowKey::Node(name) => DetailKey::Yaml(
                 Kind::Node,
                 ObjectKey {
@@ -194,7 +207,7 @@ impl Opened {
                     uid: uid.clone(),
                 },
             ),
-        })
+        }))
     }
 
     /// The row that this is about.
@@ -206,6 +219,10 @@ impl Opened {
                 name: name.clone(),
                 uid: uid.clone(),
             }),
+            Self::Smb { node, remote } => Some(RowKey::Smb {
+                node: node.clone(),
+                remote: remote.clone(),
+            }),
             Self::Yaml(_) | Self::Help(_) | Self::Sources | Self::Workflow => None,
         }
     }
@@ -216,7 +233,7 @@ impl Opened {
             Self::Node(name) => Some(DetailKey::Node(name.clone())),
             Self::Pod { namespace, name, .. } => Some(DetailKey::Pod(namespace.clone(), name.clone())),
             Self::Yaml(key) => Some(key.clone()),
-            Self::Help(_) | Self::Sources | Self::Workflow => None,
+            Self::Smb { .. } | Self::Help(_) | Self::Sources | Self::Workflow => None,
         }
     }
 }
@@ -261,6 +278,7 @@ impl Ui {
             nodes: Table::default(),
             pods: Table::default(),
             updates: Table::default(),
+            smb: Table::default(),
         }
     }
 
@@ -270,6 +288,7 @@ impl Ui {
             TableKind::Nodes => &self.nodes,
             TableKind::Pods => &self.pods,
             TableKind::Updates => &self.updates,
+            TableKind::Smb => &self.smb,
         }
     }
 
@@ -284,6 +303,7 @@ impl Ui {
             TableKind::Nodes => &mut self.nodes,
             TableKind::Pods => &mut self.pods,
             TableKind::Updates => &mut self.updates,
+            TableKind::Smb => &mut self.smb,
         }
     }
 
@@ -300,7 +320,7 @@ impl Ui {
         };
         match row {
             Some(RowKey::Node(name)) => Some(name),
-            Some(RowKey::Pod { .. }) | None => None,
+            Some(RowKey::Pod { .. } | RowKey::Smb { .. }) | None => None,
         }
     }
 
@@ -318,7 +338,7 @@ impl Ui {
     pub fn reading_place(&self) -> Place {
         match self.opened.last().map(|open| &open.what) {
             None => Place::Table,
-            Some(Opened::Node(_) | Opened::Pod { .. }) => Place::Page,
+            Some(Opened::Node(_) | Opened::Pod { .. } | Opened::Smb { .. }) => Place::Page,
             Some(Opened::Yaml(_)) => Place::Yaml,
             Some(Opened::Help(_)) => Place::Help,
             Some(Opened::Sources) => Place::Sources,
@@ -337,9 +357,15 @@ impl Ui {
     /// What must be measured for what is on screen: nothing else is queried.
     pub fn demand(&self) -> Demand {
         let page = self.opened.iter().rev().find_map(|open| open.what.row());
+        // Mappings stand on their own pane, and on the page of a node.
+        let smb = match &page {
+            Some(row) => matches!(row, RowKey::Node(_) | RowKey::Smb { .. }),
+            None => self.tab == TableKind::Smb,
+        };
         let (nodes, containers, history) = match (page, self.tab) {
             (Some(RowKey::Node(_)), _) => (true, true, true),
             (Some(RowKey::Pod { .. }), _) | (None, TableKind::Pods) => (false, true, false),
+            (Some(RowKey::Smb { .. }), _) | (None, TableKind::Smb) => (false, false, false),
             (None, TableKind::Nodes) => (true, false, true),
             (None, TableKind::Updates) => (true, false, false),
         };
@@ -354,6 +380,7 @@ impl Ui {
                 Some(Opened::Workflow) => self.busy().map(|state| state.node.clone()),
                 _ => None,
             },
+            smb,
         }
     }
 }

@@ -65,6 +65,7 @@ impl Views for Store {
         match key {
             RowKey::Node(name) => self.node_page(name, now),
             RowKey::Pod { namespace, name, .. } => self.pod_page(namespace, name, now),
+            RowKey::Smb { node, remote } => self.smb_page(node, remote, now),
         }
     }
 

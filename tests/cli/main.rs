@@ -19,4 +19,5 @@ mod part;
 mod probe;
 mod registry;
 mod rules;
+mod smb;
 mod usage;

@@ -63,6 +63,7 @@ impl Desk {
             containers: true,
             history: true,
             event_log: None,
+            smb: false,
         }));
         desk
     }
@@ -294,7 +295,7 @@ fn now() -> Timestamp {
 
 pub fn name(row: &Row) -> String {
     match &row.key {
-        RowKey::Node(name) | RowKey::Pod { name, .. } => name.to_string(),
+        RowKey::Node(name) | RowKey::Pod { name, .. } | RowKey::Smb { remote: name, .. } => name.to_string(),
     }
 }
 

@@ -16,5 +16,6 @@ mod odd_samples;
 #[path = "../cli/operator.rs"]
 #[expect(dead_code, reason = "every command here names the same kubeconfig")]
 mod operator;
+mod smb;
 mod switched_off;
 mod watches_refused;

@@ -116,6 +116,11 @@ fn a_cluster_with_all_its_sources_is_well() {
         ● daemonsets
         ● events
         ● poddisruptionbudgets
+        ● persistentvolumes
+        ● persistentvolumeclaims
+        ● storageclasses
+        ● csinodes
+        ● csidrivers
     ● prometheus: connected, answered 12 s ago
     – windows_exporter: off
     ● metrics.k8s.io: connected, answered 12 s ago

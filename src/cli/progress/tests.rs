@@ -33,6 +33,7 @@ fn asked_for_samples() -> Progress {
             containers: true,
             history: false,
             event_log: None,
+            smb: false,
         },
         ..Wanted::default()
     })

@@ -7,7 +7,7 @@ mod platform;
 pub mod policy;
 pub mod services;
 pub mod storage;
-mod windows_demo;
+pub mod windows_demo;
 
 pub use machines::{machines, machines_with};
 pub use monitoring::PROMETHEUS_POD;

@@ -7,9 +7,17 @@ pub const VOLUME: &str = "pvc-ea3d8e0f-a51d-4662-9e44-b9174787e9a2";
 /// Directory of the volume on the share.
 pub const DIRECTORY: &str = "win-demo-reports-pvc-ea3d8e0f-a51d-4662-9e44-b9174787e9a2";
 /// The driver.
-pub const DRIVER: &str = "smb.csi.k8s.io";
-/// SHA-256 of the volume handle: the name of the staging directory on the node.
-pub const STAGING_HASH: &str = "baecf4ef08a658e21cb8545a32bc8fa6d0e686b7609dd86a15c949060a26e442";
+pub const DRIVER: &str = crate::domain::smb::DRIVER;
+/// Mount options of the class, which its provisioner copies into each volume.
+const MOUNT_OPTIONS: [&str; 7] = [
+    "dir_mode=0770",
+    "file_mode=0660",
+    "vers=3.1.1",
+    "seal",
+    "nobrl",
+    "nolease",
+    "hard",
+];
 
 /// `server/share#directory#volume#onDelete`, as the driver puts a volume handle together.
 pub fn volume_handle() -> String {
@@ -48,7 +56,7 @@ pub fn objects() -> Vec<Value> {
             "reclaimPolicy": "Delete",
             "volumeBindingMode": "Immediate",
             "allowVolumeExpansion": true,
-            "mountOptions": ["dir_mode=0770", "file_mode=0660", "vers=3.1.1", "seal", "nobrl", "nolease", "hard"],
+            "mountOptions": MOUNT_OPTIONS,
         }),
         // before its claim: a claim whose volume is missing counts as lost at once
         json!({
@@ -63,6 +71,7 @@ pub fn objects() -> Vec<Value> {
                 "persistentVolumeReclaimPolicy": "Delete",
                 "storageClassName": "smb",
                 "volumeMode": "Filesystem",
+                "mountOptions": MOUNT_OPTIONS,
                 "claimRef": {
                     "apiVersion": "v1", "kind": "PersistentVolumeClaim",
                     "namespace": "win-demo", "name": "reports",

@@ -22,6 +22,8 @@ pub struct PodFacts {
     pub runs_once: bool,
     /// Environment of its first container, as far as it is written out.
     pub environment: Arc<BTreeMap<String, String>>,
+    /// Claims that it mounts.
+    pub claims: Arc<[Name]>,
     pub containers: Vec<ContainerFacts>,
     pub init_containers: Vec<ContainerFacts>,
     /// Longest sleep of a `preStop` hook, seconds.
@@ -80,6 +82,13 @@ impl PodFacts {
             host_process,
             runs_once: spec.restart_policy.as_deref() == Some("Never"),
             environment: Arc::new(spec.containers.first().map(environment).unwrap_or_default()),
+            claims: spec
+                .volumes
+                .iter()
+                .flatten()
+                .filter_map(|volume| volume.persistent_volume_claim.as_ref())
+                .map(|claim| claim.claim_name.as_str().into())
+                .collect(),
             containers: spec.containers.iter().map(ContainerFacts::of).collect(),
             init_containers: init.iter().map(ContainerFacts::of).collect(),
             pre_stop_seconds: spec.containers.iter().map(pre_stop_seconds).max().unwrap_or(0),

@@ -1,72 +1,98 @@
 //! Believable log lines. A container's log is a function of time: line `n` was written at a known moment, so
 //! that tail, since and follow all read the same log.
 
+use super::smb_log;
 use crate::domain::Timestamp;
 use crate::domain::object::Os;
-use crate::lab::article::storage::{DIRECTORY, STAGING_HASH, VOLUME, volume_handle};
 use crate::lab::text::hex64;
-use crate::lab::world::{RunningContainer, RunningPod};
+use crate::lab::world::{Mount, RunningContainer, RunningPod};
 use chrono::{SecondsFormat, TimeDelta};
 
-/// The log of one run of a container.
+/// The log of one run of a container, as far as it is written.
 pub struct Log<'a> {
     pod: &'a RunningPod,
     container: &'a RunningContainer,
-    opening: Vec<String>,
+    lines: Vec<(Timestamp, Line)>,
+}
+
+/// A line.
+enum Line {
+    /// With this text.
+    Told(String),
+    /// One of those that come all the time.
+    Regular(usize),
 }
 
 /// Seconds between two lines, once the opening lines are written.
 const PERIOD_SECONDS: i64 = 10;
 
 impl<'a> Log<'a> {
-    /// The log of this container.
-    pub fn of(pod: &'a RunningPod, container: &'a RunningContainer) -> Self {
-        let opening = opening(pod, container);
+    /// The log of this container at `now`; `mounts` are those of its node.
+    pub fn of(
+        pod: &'a RunningPod,
+        container: &'a RunningContainer,
+        mounts: &[Mount],
+        now: Timestamp,
+    ) -> Self {
+        let started = container.started_at;
+        let mut lines: Vec<(Timestamp, Line)> = opening(pod, container)
+            .into_iter()
+            .map(|text| (started, Line::Told(text)))
+            .collect();
+        let regular = usize::try_from((now - started).num_seconds() / PERIOD_SECONDS).unwrap_or(0);
+        lines.extend((0..regular).map(|number| {
+            let seconds = (i64::try_from(number).unwrap_or(0) + 1) * PERIOD_SECONDS;
+            (started + TimeDelta::seconds(seconds), Line::Regular(number))
+        }));
+        if (&*pod.app, &*container.name) == ("csi-smb-node-win", "smb") {
+            let told = smb_log::lines(mounts, started);
+            lines.extend(told.into_iter().map(|(at, text)| (at, Line::Told(text))));
+        }
+        lines.retain(|(at, _)| *at <= now);
+        lines.sort_by_key(|(at, _)| *at);
         Self {
             pod,
             container,
-            opening,
+            lines,
         }
     }
 
-    /// How many lines are written at `now`.
-    pub fn written(&self, now: Timestamp) -> usize {
-        let seconds = (now - self.container.started_at).num_seconds();
-        let regular = usize::try_from(seconds / PERIOD_SECONDS).unwrap_or(0);
-        if seconds < 0 {
-            0
-        } else {
-            self.opening.len() + regular
-        }
+    /// How many lines are written.
+    pub fn written(&self) -> usize {
+        self.lines.len()
     }
 
-    /// How many lines are written at once when the container starts.
-    pub fn opening_lines(&self) -> usize {
-        self.opening.len()
+    /// The lines that do not come all the time, with their times.
+    pub fn told(&self) -> impl Iterator<Item = (Timestamp, &str)> {
+        self.lines.iter().filter_map(|(at, line)| match line {
+            Line::Told(text) => Some((*at, text.as_str())),
+            Line::Regular(_) => None,
+        })
+    }
+
+    /// The lines that come all the time, with their times: those from `first` on.
+    pub fn regular(&self, first: usize) -> impl Iterator<Item = (Timestamp, String)> {
+        self.lines.iter().filter_map(move |(at, line)| match line {
+            Line::Regular(number) if *number >= first => {
+                Some((*at, regular(self.pod, self.container, *number, *at)))
+            }
+            Line::Regular(_) | Line::Told(_) => None,
+        })
     }
 
     /// The first line that was written at or after `since`.
     pub fn first_since(&self, since: Timestamp) -> usize {
-        (0..=(self.written(since) + self.opening.len()))
-            .find(|line| self.time_of(*line) >= since)
-            .unwrap_or(0)
+        self.lines.partition_point(|(at, _)| *at < since)
     }
 
-    /// When line `line` was written.
-    pub fn time_of(&self, line: usize) -> Timestamp {
-        let regular = line.checked_sub(self.opening.len());
-        let seconds = regular.map_or(0, |number| {
-            (i64::try_from(number).unwrap_or(0) + 1) * PERIOD_SECONDS
-        });
-        self.container.started_at + TimeDelta::seconds(seconds)
-    }
-
-    /// The text of line `line`.
-    pub fn text_of(&self, line: usize) -> String {
-        self.opening.get(line).cloned().unwrap_or_else(|| {
-            let number = line - self.opening.len();
-            regular(self.pod, self.container, number, self.time_of(line))
-        })
+    /// When line `line` was written, and its text.
+    pub fn line(&self, line: usize) -> Option<(Timestamp, String)> {
+        let (at, told) = self.lines.get(line)?;
+        let text = match told {
+            Line::Told(text) => text.clone(),
+            Line::Regular(number) => regular(self.pod, self.container, *number, *at),
+        };
+        Some((*at, text))
     }
 }
 
@@ -76,7 +102,7 @@ fn slog(at: Timestamp, message: &str, more: &str) -> String {
 }
 
 /// `I1107 12:50:41.289414    3084 file.go:108] text`, as klog writes.
-fn klog(at: Timestamp, place: &str, text: &str) -> String {
+pub(super) fn klog(at: Timestamp, place: &str, text: &str) -> String {
     format!("I{} {:>7} {place}] {text}", at.format("%m%d %H:%M:%S%.6f"), 3084)
 }
 
@@ -84,33 +110,11 @@ fn opening(pod: &RunningPod, container: &RunningContainer) -> Vec<String> {
     let at = container.started_at;
     match (&*pod.app, &*container.name) {
         ("hello-win" | "hello", _) => vec![slog(at, "listening", r#","addr":":8080","version":"1.3""#)],
-        ("csi-smb-node-win", "smb") => {
-            let remote = format!(r"\\files.example.com\k8s\{DIRECTORY}");
-            let staging = format!(
-                r"\var\lib\kubelet\plugins\kubernetes.io\csi\smb.csi.k8s.io\{STAGING_HASH}\globalmount"
-            );
-            let target = format!(
-                r"c:\var\lib\kubelet\pods\5530838f-65a3-41a2-a236-3c88c4634121\volumes\kubernetes.io~csi\{VOLUME}\mount"
-            );
-            vec![
-                klog(at, "utils.go:107", "GRPC call: /csi.v1.Node/NodeStageVolume"),
-                klog(
-                    at,
-                    "smb.go:108",
-                    &format!(
-                        r"begin to run NewSmbGlobalMapping with {remote}, AZURE\svc-k8s-smb, requirePrivacy=true"
-                    ),
-                ),
-                klog(
-                    at,
-                    "nodeserver.go:133",
-                    &format!(
-                        "NodePublishVolume: mount {staging} at {target} volumeID({}) successfully",
-                        volume_handle()
-                    ),
-                ),
-            ]
-        }
+        ("csi-smb-node-win", "smb") => vec![klog(
+            at,
+            "utils.go:107",
+            "GRPC call: /csi.v1.Identity/GetPluginInfo",
+        )],
         _ => vec![format!(
             "{} {} started",
             at.format("%Y-%m-%d %H:%M:%S%.3f"),
@@ -159,21 +163,23 @@ mod tests {
     #[test]
     fn hello_writes_json_lines_in_time_order() {
         let pod = hello_win();
-        let log = Log::of(&pod, &pod.containers[0]);
-        let written = log.written(Utc::now());
-        assert_eq!(written, 7);
-        for line in 0..written {
-            let parsed: serde_json::Value = serde_json::from_str(&log.text_of(line)).unwrap();
+        let log = Log::of(&pod, &pod.containers[0], &[], Utc::now());
+        assert_eq!(log.written(), 7);
+        let mut before = None;
+        for line in 0..log.written() {
+            let (at, text) = log.line(line).unwrap();
+            let parsed: serde_json::Value = serde_json::from_str(&text).unwrap();
             assert_eq!(parsed["level"], "INFO");
-            assert!(line == 0 || log.time_of(line) > log.time_of(line - 1));
+            assert!(before < Some(at));
+            before = Some(at);
         }
     }
 
     #[test]
     fn since_skips_what_was_written_before() {
         let pod = hello_win();
-        let log = Log::of(&pod, &pod.containers[0]);
+        let log = Log::of(&pod, &pod.containers[0], &[], Utc::now());
         let first = log.first_since(Utc::now() - TimeDelta::seconds(30));
-        assert_eq!(log.written(Utc::now()) - first, 3);
+        assert_eq!(log.written() - first, 3);
     }
 }

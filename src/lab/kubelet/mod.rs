@@ -15,6 +15,7 @@ mod recorder;
 mod report;
 pub mod restart;
 pub mod server;
+mod smb_log;
 mod station;
 mod status;
 mod truth;

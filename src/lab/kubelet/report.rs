@@ -62,6 +62,7 @@ impl Life {
             host_process: facts.host_process,
             labels: facts.labels.clone(),
             address,
+            claims: facts.claims.clone(),
             containers: containers.collect(),
         }
     }

@@ -4,7 +4,7 @@ use super::logs::Log;
 use crate::domain::Timestamp;
 use crate::lab::machine::Stage;
 use crate::lab::off::silent_below;
-use crate::lab::world::{RunningPod, World};
+use crate::lab::world::{Mount, RunningPod, World};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Path, Query, State};
@@ -66,9 +66,10 @@ async fn logs(
         return (StatusCode::BAD_REQUEST, text).into_response();
     }
     let now = Utc::now();
-    let written = log_of(&running, position, |log| log.written(now));
-    let mut first = since(&options, now).map_or(0, |since| {
-        log_of(&running, position, |log| log.first_since(since))
+    let mounts = world.mounts_on(&running.node);
+    let (written, mut first) = log_of(&running, position, &mounts, now, |log| {
+        let first = since(&options, now).map_or(0, |since| log.first_since(since));
+        (log.written(), first)
     });
     if let Some(lines) = options.tail_lines {
         first = first.max(written.saturating_sub(lines));
@@ -82,7 +83,7 @@ async fn logs(
     if options.follow {
         reader.follow(first)
     } else {
-        reader.text(first..written).into_response()
+        reader.text(first..written, now).into_response()
     }
 }
 
@@ -94,13 +95,19 @@ fn since(options: &Options, now: Timestamp) -> Option<Timestamp> {
     })
 }
 
-fn log_of<T>(pod: &RunningPod, position: usize, read: impl FnOnce(&Log<'_>) -> T) -> T
+fn log_of<T>(
+    pod: &RunningPod,
+    position: usize,
+    mounts: &[Mount],
+    now: Timestamp,
+    read: impl FnOnce(&Log<'_>) -> T,
+) -> T
 where
     T: Default,
 {
     pod.containers
         .get(position)
-        .map(|container| read(&Log::of(pod, container)))
+        .map(|container| read(&Log::of(pod, container, mounts, now)))
         .unwrap_or_default()
 }
 
@@ -112,15 +119,16 @@ struct Reader {
 }
 
 impl Reader {
-    fn text(&self, lines: std::ops::Range<usize>) -> String {
-        log_of(&self.running, self.position, |log| {
+    fn text(&self, lines: std::ops::Range<usize>, now: Timestamp) -> String {
+        let mounts = self.world.mounts_on(&self.running.node);
+        log_of(&self.running, self.position, &mounts, now, |log| {
             let mut text = String::new();
-            for line in lines {
+            for (at, line) in lines.filter_map(|line| log.line(line)) {
                 if self.timestamps {
-                    text += &log.time_of(line).to_rfc3339_opts(SecondsFormat::Nanos, true);
+                    text += &at.to_rfc3339_opts(SecondsFormat::Nanos, true);
                     text.push(' ');
                 }
-                text += &log.text_of(line);
+                text += &line;
                 text.push('\n');
             }
             text
@@ -138,9 +146,13 @@ impl Reader {
                 if !same_run {
                     return None;
                 }
-                let written = log_of(&reader.running, reader.position, |log| log.written(Utc::now()));
+                let now = Utc::now();
+                let mounts = reader.world.mounts_on(&reader.running.node);
+                let written = log_of(&reader.running, reader.position, &mounts, now, |log| {
+                    log.written()
+                });
                 if written > first {
-                    let text = reader.text(first..written);
+                    let text = reader.text(first..written, now);
                     return Some((Ok::<_, std::convert::Infallible>(text), (reader, written)));
                 }
                 tokio::time::sleep(FOLLOW_PERIOD).await;

@@ -1,7 +1,8 @@
 //! What a Windows node says of itself to whoever asks on it: the section "Looking at it by hand" of the article.
 
 use crate::domain::cpu_maximum::CpuMaximum;
-use crate::lab::article::storage::{DIRECTORY, STAGING_HASH};
+use crate::domain::smb::handle::global_mount;
+use crate::lab::article::storage::{DIRECTORY, volume_handle};
 use crate::lab::machine::Machine;
 use crate::lab::world::RunningPod;
 use serde_json::{Value, json};
@@ -36,8 +37,7 @@ fn storage(machine: &Machine, pods: &[Arc<RunningPod>]) -> [(&'static str, Value
         .any(|pod| matches!(&*pod.app, "reports" | "reports-writer"));
     let if_mapped = |item: Value| if mapped { json!([item]) } else { json!([]) };
     let remote = format!(r"files.example.com\k8s\{DIRECTORY}");
-    let staging =
-        format!(r"C:\var\lib\kubelet\plugins\kubernetes.io\csi\smb.csi.k8s.io\{STAGING_HASH}\globalmount");
+    let staging = global_mount(&volume_handle());
     let account = format!(r"WORKGROUP\{}$", machine.name.to_uppercase());
     [
         (

@@ -9,7 +9,7 @@ use crate::lab::kubelet::logs::Log;
 use crate::lab::machine::Stage;
 use crate::lab::world::{RunningContainer, RunningPod, World};
 use chrono::{TimeDelta, Utc};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -33,12 +33,21 @@ const COLLECTOR: &str = "alloy-windows";
 pub struct Shipper {
     world: World,
     database: Database,
-    /// Lines shipped of each run of a container, by its id.
-    shipped: HashMap<Name, usize>,
+    /// What was shipped of each run of a container, by its id.
+    shipped: HashMap<Name, Shipped>,
     /// Records shipped of each node's event log.
     records: HashMap<Name, usize>,
     /// UID of Loki's pod, whose volume is gone with it.
     loki: Option<Name>,
+}
+
+/// What was shipped of a run of a container.
+#[derive(Default)]
+struct Shipped {
+    /// Lines that come all the time.
+    regular: usize,
+    /// The others: what is told of a mount may be older than lines shipped already.
+    told: HashSet<(Timestamp, String)>,
 }
 
 impl Shipper {
@@ -129,9 +138,10 @@ impl Shipper {
             if !ships {
                 continue;
             }
+            let mounts = self.world.mounts_on(&machine.name);
             for pod in &pods {
                 for container in &pod.containers {
-                    self.ship_container(pod, container, now);
+                    self.ship_container(&Log::of(pod, container, &mounts, now), pod, container, now);
                 }
             }
             let records = self.world.event_log(&machine.name);
@@ -151,23 +161,33 @@ impl Shipper {
         }
     }
 
-    fn ship_container(&mut self, pod: &RunningPod, container: &RunningContainer, now: Timestamp) {
-        let log = Log::of(pod, container);
-        let written = log.written(now);
-        let known = self.shipped.get(&container.id).copied();
-        let opening = log.opening_lines().min(written);
-        let (early, first) = match known {
-            Some(shipped) => (0..0, shipped),
-            None => (0..opening, log.first_since(now - PAST).clamp(opening, written)),
-        };
-        if known == Some(written) {
+    fn ship_container(
+        &mut self,
+        log: &Log<'_>,
+        pod: &RunningPod,
+        container: &RunningContainer,
+        now: Timestamp,
+    ) {
+        let first_time = !self.shipped.contains_key(&container.id);
+        let shipped = self.shipped.entry(container.id.clone()).or_default();
+        let mut lines: Vec<(i64, String)> = Vec::new();
+        for (at, text) in log.told() {
+            if shipped.told.insert((at, text.to_owned())) {
+                lines.push((nanos(at), text.to_owned()));
+            }
+        }
+        let begin = now - PAST;
+        for (at, text) in log.regular(shipped.regular) {
+            shipped.regular += 1;
+            if !first_time || at >= begin {
+                lines.push((nanos(at), text));
+            }
+        }
+        if lines.is_empty() {
             return;
         }
-        let lines = early
-            .chain(first..written)
-            .map(|number| (nanos(log.time_of(number)), log.text_of(number)));
+        lines.sort_by_key(|(at, _)| *at);
         self.database.push(&stream_of(pod, container), lines);
-        self.shipped.insert(container.id.clone(), written);
     }
 }
 

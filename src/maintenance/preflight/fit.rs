@@ -1,10 +1,10 @@
 //! Whether a node takes a pod: what the scheduler filters by, as far as it can be judged from here.
 
 use super::node::is_ready;
-use super::survey::{Place, RuntimeClass, Survey, Toleration, Wishes};
+use super::survey::{Place, RuntimeClass, Survey, Wishes};
 use crate::domain::Name;
 use crate::domain::format::bytes_long;
-use crate::domain::node::Taint;
+use crate::domain::node::{Taint, Toleration};
 use crate::domain::pod::{ContainerKind, Phase, Pod, Resources};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -208,13 +208,5 @@ impl<'a> Wanted<'a> {
         self.tolerations
             .iter()
             .any(|toleration| toleration.tolerates(taint))
-    }
-}
-
-impl Toleration {
-    fn tolerates(&self, taint: &Taint) -> bool {
-        self.key.as_ref().is_none_or(|key| *key == taint.key)
-            && self.value.as_ref().is_none_or(|value| *value == taint.value)
-            && self.effect.as_ref().is_none_or(|effect| *effect == taint.effect)
     }
 }

@@ -4,7 +4,7 @@ use super::permissions::Access;
 use crate::domain::Name;
 use crate::domain::budget::DisruptionBudget;
 use crate::domain::host_process::PodSecurity;
-use crate::domain::node::Node;
+use crate::domain::node::{Node, Toleration};
 use crate::domain::pod::{Pod, Resources};
 use crate::domain::selector::LabelSelector;
 use crate::maintenance::effect::Eviction;
@@ -82,17 +82,6 @@ pub struct Wishes {
     pub overhead: Resources,
     /// What else the scheduler looks at, which is not judged here.
     pub unjudged: Box<[&'static str]>,
-}
-
-/// A toleration.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Toleration {
-    /// Key; `None` tolerates every key.
-    pub key: Option<Name>,
-    /// Value; `None` tolerates every value (`operator: Exists`).
-    pub value: Option<Name>,
-    /// Effect; `None` tolerates every effect.
-    pub effect: Option<Name>,
 }
 
 /// The scheduling part of a `RuntimeClass`: it is merged into every pod that is created with it.

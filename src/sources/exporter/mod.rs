@@ -294,6 +294,7 @@ fn serves(demand: &Demand) -> Demand {
     Demand {
         history: false,
         event_log: None,
+        smb: false,
         ..demand.clone()
     }
 }

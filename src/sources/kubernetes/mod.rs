@@ -1,5 +1,5 @@
-//! The Kubernetes API: lists and watches of nodes, pods, leases, daemonsets, events and disruption budgets, a probe of
-//! the server's health, and details of single objects.
+//! The Kubernetes API: lists and watches of nodes, pods, leases, daemonsets, events, disruption budgets and storage, a
+//! probe of the server's health, details of single objects, and the logs of SMB node plugins.
 
 pub mod config;
 mod detail;
@@ -11,6 +11,7 @@ pub mod intern;
 mod list;
 pub mod logs;
 pub mod maintain;
+mod plugin_log;
 mod probe;
 pub mod protobuf;
 mod resource;
@@ -23,7 +24,10 @@ use crate::domain::Name;
 use crate::sources::context::SourceContext;
 use crate::sources::event::{DetailKey, Scope};
 use http::ApiServer;
-use resource::{Budgets, DaemonSets, Events, Leases, Nodes, Pods, Resource, Target};
+use resource::{
+    Budgets, CsiDrivers, CsiNodes, DaemonSets, Events, Leases, Nodes, PersistentVolumes, Pods, Resource,
+    StorageClasses, Target, VolumeClaims,
+};
 use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinSet;
@@ -59,12 +63,18 @@ pub async fn run(context: SourceContext, scope: Scope, details: UnboundedReceive
     watch.spawn::<DaemonSets>(scoped(None));
     watch.spawn::<Events>(scoped(None));
     watch.spawn::<Budgets>(scoped(None));
+    watch.spawn::<PersistentVolumes>(Target::default());
+    watch.spawn::<VolumeClaims>(scoped(None));
+    watch.spawn::<StorageClasses>(Target::default());
+    watch.spawn::<CsiNodes>(Target::default());
+    watch.spawn::<CsiDrivers>(Target::default());
     tasks.spawn(probe::run(
         api.clone(),
         context.sink.clone(),
         context.refresh.clone(),
         nudge,
     ));
+    tasks.spawn(plugin_log::run(api.clone(), context.clone()));
     tasks.spawn(detail::run(api, context.sink.clone(), details));
 
     while let Some(Some(ended)) = context.cancel.run_until_cancelled(tasks.join_next()).await {

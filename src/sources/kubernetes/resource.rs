@@ -7,6 +7,7 @@ use super::wire;
 use super::wire::value::Text;
 use crate::domain::budget::DisruptionBudget;
 use crate::domain::object::{Change, ClusterEvent, DaemonSet, NodeLease};
+use crate::domain::storage::{CsiDriver, CsiNode, PersistentVolume, StorageClass, VolumeClaim};
 use crate::domain::{Name, node, pod};
 use crate::sources::event::{Payload, Watched};
 use serde::Deserialize;
@@ -63,11 +64,7 @@ impl Target {
                 Some(namespace) => format!("{plural} in namespace {namespace}"),
                 None => plural.to_owned(),
             },
-            all_namespaces: self.namespace.is_none()
-                && matches!(
-                    R::WATCHED,
-                    Watched::Pods | Watched::DaemonSets | Watched::Events | Watched::Budgets
-                ),
+            all_namespaces: self.namespace.is_none() && R::WATCHED.is_namespaced(),
         }
     }
 }
@@ -84,6 +81,16 @@ pub enum DaemonSets {}
 pub enum Events {}
 /// `PodDisruptionBudget`s.
 pub enum Budgets {}
+/// Volumes.
+pub enum PersistentVolumes {}
+/// Claims.
+pub enum VolumeClaims {}
+/// Classes of volumes.
+pub enum StorageClasses {}
+/// CSI drivers by node.
+pub enum CsiNodes {}
+/// CSI drivers of the cluster.
+pub enum CsiDrivers {}
 
 macro_rules! resource {
     ($marker:ty, $wire:ident :: $kind:ident => $row:ty, $watched:ident, $group:literal $(, $protobuf:path)?) => {
@@ -115,3 +122,8 @@ resource!(Leases, lease::Lease => NodeLease, Leases, "/apis/coordination.k8s.io/
 resource!(DaemonSets, daemonset::DaemonSet => DaemonSet, DaemonSets, "/apis/apps/v1");
 resource!(Events, event::Event => ClusterEvent, Events, "/api/v1");
 resource!(Budgets, budget::DisruptionBudget => DisruptionBudget, Budgets, "/apis/policy/v1");
+resource!(PersistentVolumes, storage::PersistentVolume => PersistentVolume, PersistentVolumes, "/api/v1");
+resource!(VolumeClaims, storage::VolumeClaim => VolumeClaim, VolumeClaims, "/api/v1");
+resource!(StorageClasses, storage::StorageClass => StorageClass, StorageClasses, "/apis/storage.k8s.io/v1");
+resource!(CsiNodes, storage::CsiNode => CsiNode, CsiNodes, "/apis/storage.k8s.io/v1");
+resource!(CsiDrivers, storage::CsiDriver => CsiDriver, CsiDrivers, "/apis/storage.k8s.io/v1");

@@ -169,6 +169,7 @@ fn serves(demand: &Demand) -> Demand {
     Demand {
         history: false,
         event_log: None,
+        smb: false,
         ..demand.clone()
     }
 }

@@ -3,6 +3,7 @@
 pub mod cells;
 pub mod nodes;
 pub mod pods;
+pub mod smb;
 pub mod updates;
 
 use super::order::{SUMS, SortKey, Summand};
@@ -154,5 +155,6 @@ mod tests {
         check::<nodes::NodeRow<'_>>();
         check::<pods::PodRow<'_>>();
         check::<updates::UpdateRow<'_>>();
+        check::<smb::SmbRow<'_>>();
     }
 }

@@ -5,6 +5,7 @@ mod node;
 mod pod;
 mod preview;
 mod silence;
+mod smb;
 mod undrained;
 mod workflow;
 

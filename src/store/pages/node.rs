@@ -47,6 +47,7 @@ impl Store {
             sections.push(self.host_process_pods(joins, name));
         }
         sections.push(csi_drivers(&detail));
+        sections.extend(self.smb_of_node(name, now));
         sections.push(self.pods_section(joins, name));
         sections.push(images(&detail));
         if windows {

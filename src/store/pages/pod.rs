@@ -36,14 +36,11 @@ impl Store {
             Some(Ok(Detail::Node(_) | Detail::Yaml(_))) | None => Ok(None),
             Some(Err(problem)) => Err(problem),
         };
-        let mut sections: Vec<Section> = pod
-            .row
-            .containers
-            .iter()
-            .map(|container| container_section(joins, pod, container, &detail))
-            .collect();
+        let mut sections: Vec<Section> = self.smb_of_pod(namespace, name).into_iter().collect();
+        let containers = pod.row.containers.iter();
+        sections.extend(containers.map(|container| container_section(joins, pod, container, &detail)));
         sections.push(pod_section(joins, pod, &detail));
-        sections.push(volumes(&detail));
+        sections.push(self.volumes(&pod, &detail, now));
         let events = self.cluster.events.about("Pod", Some(namespace), name);
         let absence = self
             .cluster
@@ -342,21 +339,25 @@ fn pod_section(joins: Joins<'_>, pod: At<'_, Pod>, detail: &Fetched<'_>) -> Sect
     lines("pod", page)
 }
 
-fn volumes(detail: &Fetched<'_>) -> Section {
-    let (volumes, empty) = match detail {
-        Err(problem) => (&[][..], (*problem).to_owned()),
-        Ok(None) => (&[][..], "being fetched…".to_owned()),
-        Ok(Some(detail)) => (&detail.volumes[..], "none".to_owned()),
-    };
-    let rows = volumes
-        .iter()
-        .map(|(name, what)| {
-            vec![
-                plain(sanitise(name), Role::Text),
-                plain(sanitise(what), Role::Text),
-            ]
-        })
-        .collect();
-    let heads = vec![("VOLUME", Align::Left), ("WHAT", Align::Left)];
-    table("volumes", heads, rows, empty)
+impl Store {
+    fn volumes(&self, pod: &Pod, detail: &Fetched<'_>, now: Timestamp) -> Section {
+        let (volumes, empty) = match detail {
+            Err(problem) => (&[][..], (*problem).to_owned()),
+            Ok(None) => (&[][..], "being fetched…".to_owned()),
+            Ok(Some(detail)) => (&detail.volumes[..], "none".to_owned()),
+        };
+        let rows = volumes
+            .iter()
+            .map(|(name, what)| {
+                let mut what_it_is = plain(sanitise(what), Role::Text);
+                if let Some(claim) = what.strip_prefix("claim ") {
+                    let mapping = self.smb_of_claim((&pod.namespace, &pod.name), claim, now);
+                    what_it_is.extend(mapping.into_iter().flatten());
+                }
+                vec![plain(sanitise(name), Role::Text), what_it_is]
+            })
+            .collect();
+        let heads = vec![("VOLUME", Align::Left), ("WHAT", Align::Left)];
+        table("volumes", heads, rows, empty)
+    }
 }

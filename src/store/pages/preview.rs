@@ -29,6 +29,11 @@ impl Store {
         match key {
             RowKey::Node(name) => self.cluster.node(name).map(|node| {
                 let mut lines = of_node(joins, node);
+                if node.os == Some(Os::Windows)
+                    && let Some(last) = lines.last_mut()
+                {
+                    last.extend(self.smb_brief(name));
+                }
                 lines.splice(0..0, in_work(node, now));
                 lines.splice(0..0, undrained::brief(joins, node));
                 lines
@@ -38,6 +43,7 @@ impl Store {
                 let pod = self.cluster.pod(&id).filter(|pod| pod.uid == *uid);
                 pod.map(|pod| of_pod(joins, pod))
             }
+            RowKey::Smb { node, remote } => self.smb_preview(node, remote),
         }
         .unwrap_or_default()
     }

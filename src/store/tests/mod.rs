@@ -6,6 +6,7 @@ mod filters;
 mod generations;
 mod observe;
 mod pages;
+mod smb;
 mod sources_off;
 mod tables;
 mod updates;

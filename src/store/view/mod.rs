@@ -85,11 +85,13 @@ pub enum TableKind {
     Pods,
     /// Nodes again: how far each is with its updates, and what is being done about it.
     Updates,
+    /// SMB mappings of Windows nodes.
+    Smb,
 }
 
 impl TableKind {
     /// All of them, in the order of the tabs.
-    pub const ALL: [Self; 3] = [Self::Nodes, Self::Pods, Self::Updates];
+    pub const ALL: [Self; 4] = [Self::Nodes, Self::Pods, Self::Updates, Self::Smb];
 
     /// Its name, as the screens and the command line have it.
     pub const fn name(self) -> &'static str {
@@ -97,6 +99,7 @@ impl TableKind {
             Self::Nodes => "nodes",
             Self::Pods => "pods",
             Self::Updates => "updates",
+            Self::Smb => "smb",
         }
     }
 }
@@ -146,6 +149,13 @@ pub enum RowKey {
         name: Name,
         /// UID.
         uid: Name,
+    },
+    /// An SMB mapping.
+    Smb {
+        /// Node.
+        node: Name,
+        /// Share with directory, as shown.
+        remote: Name,
     },
 }
 
@@ -276,6 +286,8 @@ pub struct Counts {
     pub windows_nodes: usize,
     /// Pods.
     pub pods: usize,
+    /// SMB mappings; `None` while it is not known which there are.
+    pub smb: Option<usize>,
 }
 
 /// How a source is, in a few cells.

@@ -2,6 +2,7 @@
 
 use super::canvas::Canvas;
 use super::text;
+use crate::domain::text::sanitise;
 use crate::store::view::{Align, ColumnHead, Direction, Line, OsScope, Role, Row, Span};
 use crate::tui::layout::{Areas, Placed, gap};
 use crate::tui::rounds;
@@ -212,6 +213,7 @@ fn preview(canvas: &mut Canvas, area: Rect, table: &TableScene, ui: &Ui) {
     let name = match ui.selected() {
         Some(crate::store::view::RowKey::Node(name)) => name.to_string(),
         Some(crate::store::view::RowKey::Pod { namespace, name, .. }) => format!("{namespace}/{name}"),
+        Some(crate::store::view::RowKey::Smb { remote, .. }) => sanitise(remote).into_owned(),
         None => String::new(),
     };
     let title = if name.is_empty() {

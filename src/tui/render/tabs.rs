@@ -13,6 +13,7 @@ pub fn render(canvas: &mut Canvas, y: u16, header: &HeaderView, ui: &Ui) {
         (TableKind::Nodes, "1", "Nodes", Some(header.counts.nodes)),
         (TableKind::Pods, "2", "Pods", Some(header.counts.pods)),
         (TableKind::Updates, "3", "Updates", None),
+        (TableKind::Smb, "4", "SMB", header.counts.smb),
     ];
     let mut x = 1;
     for (kind, number, name, count) in tabs {

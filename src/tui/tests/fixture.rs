@@ -22,6 +22,7 @@ pub struct Cluster {
     pub nodes: Vec<(Row, OsScope)>,
     pub pods: Vec<(Row, OsScope)>,
     pub updates: Vec<(Row, OsScope)>,
+    pub smb: Vec<(Row, OsScope)>,
     pub notice: Option<Line>,
     pub yaml: Option<Result<String, String>>,
     pub watches: Vec<(Watched, WatchState)>,
@@ -165,6 +166,59 @@ fn updates() -> Vec<(Row, OsScope)> {
     rows
 }
 
+/// Three mappings: one that is well, one that fails, and one that was left behind.
+fn smb() -> Vec<(Row, OsScope)> {
+    let row = |node: &str, remote: &str, cells: [Line; 4]| {
+        let mut row = vec![span(node, Role::Text), span(remote, Role::Text)];
+        row.extend(cells);
+        let key = RowKey::Smb {
+            node: Name::from(node),
+            remote: Name::from(remote),
+        };
+        (Row { key, cells: row }, OsScope::Windows)
+    };
+    let account = || span(r"AZURE\svc-k8s-smb", Role::Text);
+    let reports = r"\\files.example.com\k8s\win-demo-reports-pvc-ea3d8e0f-a51d-4662-9e44-b9174787e9a2";
+    vec![
+        row(
+            "k8s-lab-win-1",
+            reports,
+            [
+                account(),
+                span("✔", Role::Ok),
+                span("win-demo/reports-writer-67b96b59b-rfbzx", Role::Text),
+                vec![Span::new("mapped", Role::Ok), Span::new(" 12:50:42", Role::Muted)],
+            ],
+        ),
+        row(
+            "k8s-lab-win-1",
+            r"\\nas.example.com\archive",
+            [
+                span("–", Role::Absent),
+                span("–", Role::Absent),
+                span("shop/archive-0", Role::Text),
+                vec![
+                    Span::new("✖ 1326: user name or password is wrong", Role::Error),
+                    Span::new(" 13:58:10", Role::Muted),
+                ],
+            ],
+        ),
+        row(
+            "k8s-lab-win-2",
+            reports,
+            [
+                account(),
+                span("▲ off", Role::Warn),
+                span("none", Role::Muted),
+                vec![
+                    Span::new("▲ left behind", Role::Warn),
+                    Span::new(" 13:02:11", Role::Muted),
+                ],
+            ],
+        ),
+    ]
+}
+
 /// A node on which nothing is done.
 fn standing(node: &str) -> Standing {
     Standing {
@@ -241,6 +295,7 @@ impl Cluster {
                 nodes: 4,
                 windows_nodes: 1,
                 pods: pods.len(),
+                smb: Some(3),
             },
         };
         Self {
@@ -248,6 +303,7 @@ impl Cluster {
             nodes,
             pods,
             updates: updates(),
+            smb: smb(),
             notice: None,
             yaml: None,
             watches: vec![
@@ -285,6 +341,7 @@ impl Cluster {
             TableKind::Nodes => &self.nodes,
             TableKind::Pods => &self.pods,
             TableKind::Updates => &self.updates,
+            TableKind::Smb => &self.smb,
         };
         let in_scope: Vec<&Row> = rows
             .iter()
@@ -360,6 +417,14 @@ fn heads(kind: TableKind, query: &TableQuery) -> Vec<ColumnHead> {
             head("cordoned", "CORDONED", Align::Left, 8, 36, 70),
             head("maintenance", "MAINTENANCE", Align::Left, 14, 60, 85),
         ],
+        TableKind::Smb => vec![
+            head("node", "NODE", Align::Left, 12, 40, 250),
+            head("remote", "REMOTE PATH", Align::Left, 20, 110, 240),
+            head("account", "ACCOUNT", Align::Left, 17, 40, 200),
+            head("privacy", "PRIVACY", Align::Left, 7, 7, 180),
+            head("pods", "PODS", Align::Left, 15, 60, 190),
+            head("state", "STATE", Align::Left, 20, 60, 230),
+        ],
     }
 }
 
@@ -395,6 +460,7 @@ impl Views for Cluster {
                     "4 nodes · Patch Tuesday 2026-08-11 in 7 d, then 2026-09-08, 2026-10-13 (UTC)",
                     Role::Muted,
                 ),
+                TableKind::Smb => span("3 SMB mappings", Role::Text),
             },
         }
     }
@@ -418,7 +484,7 @@ impl Views for Cluster {
             (now - chrono::TimeDelta::minutes(60 - i64::from(minute)), share)
         });
         let name = match &row.key {
-            RowKey::Node(name) | RowKey::Pod { name, .. } => name,
+            RowKey::Node(name) | RowKey::Pod { name, .. } | RowKey::Smb { remote: name, .. } => name,
         };
         Some(Page {
             title: span(name, Role::Title),

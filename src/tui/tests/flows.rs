@@ -304,12 +304,13 @@ fn help_lists_every_key_of_the_place_and_the_columns() {
 #[test]
 fn the_tabs_are_walked_in_both_directions() {
     let mut operator = operator();
-    for title in ["── pods ──", "── updates ──", "── nodes ──"] {
+    for title in ["── pods ──", "── updates ──", "── smb ──", "── nodes ──"] {
         operator.press("tab").sees(title);
     }
+    operator.press("backtab").sees("── smb ──");
     operator.press("backtab").sees("── updates ──");
-    operator.press("backtab").sees("── pods ──");
     operator.press("3").sees("── updates ──").sees("update: restart");
+    operator.press("4").sees("── smb ──").sees("left behind");
 }
 
 #[test]
@@ -364,6 +365,7 @@ fn only_what_is_on_screen_is_measured() {
             containers: false,
             history: true,
             event_log: None,
+            smb: false,
         }
     );
     operator.press("2");

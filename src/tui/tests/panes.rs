@@ -32,6 +32,11 @@ fn updates() {
 }
 
 #[test]
+fn smb() {
+    at_every_size("smb", &Cluster::article(), "4");
+}
+
+#[test]
 fn a_page() {
     at_every_size("page", &Cluster::article(), "2 enter");
 }

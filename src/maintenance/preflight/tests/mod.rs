@@ -10,11 +10,11 @@ mod pods;
 mod rights;
 
 use super::permissions::needed;
-use super::survey::{Place, RuntimeClass, Survey, Toleration, Wishes};
+use super::survey::{Place, RuntimeClass, Survey, Wishes};
 use super::{Preflight, Weight, assess};
 use crate::domain::Timestamp;
 use crate::domain::budget::DisruptionBudget;
-use crate::domain::node::{Condition, ConditionStatus, Node, NodeResources, Taint};
+use crate::domain::node::{Condition, ConditionStatus, Node, NodeResources, Taint, Toleration};
 use crate::domain::object::{ObjectKey, Os};
 use crate::domain::pod::{Container, ContainerKind, ContainerState, Owner, Phase, Pod, Resources};
 use crate::domain::selector::{LabelSelector, Term};

@@ -1,10 +1,11 @@
 //! From the API's objects to what a preflight judges.
 
 use crate::domain::Name;
+use crate::domain::node::Toleration;
 use crate::domain::pod::Resources;
 use crate::domain::quantity;
 use crate::domain::selector::{LabelSelector, Term};
-use crate::maintenance::preflight::survey::{Image, NodePort, RuntimeClass, Toleration, Wishes};
+use crate::maintenance::preflight::survey::{Image, NodePort, RuntimeClass, Wishes};
 use crate::sources::kubernetes::wire::value::{List, Text};
 use k8s_openapi::api::core::v1::{self as core, NodeSelectorRequirement, NodeSelectorTerm, PodSpec};
 use k8s_openapi::api::node::v1 as node;

@@ -3,8 +3,8 @@
 use super::super::intern::Interner;
 use super::Meta;
 use super::pod::SecurityContext;
-use super::value::{List, Pairs};
-use crate::domain::object;
+use super::value::{List, Pairs, Text};
+use crate::domain::{node, object};
 use serde::Deserialize;
 
 /// A `DaemonSet`.
@@ -47,14 +47,34 @@ pub struct TemplateSpec<'a> {
     pub node_selector: Pairs<'a>,
     /// Security context of the pod.
     pub security_context: Option<SecurityContext>,
+    /// The taints that its pods put up with.
+    pub tolerations: List<Toleration<'a>>,
     /// Containers.
-    pub containers: List<TemplateContainer>,
+    pub containers: List<TemplateContainer<'a>>,
+}
+
+/// A toleration.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Toleration<'a> {
+    /// Key; empty for every key.
+    #[serde(borrow)]
+    pub key: Text<'a>,
+    /// `Equal` or `Exists`.
+    pub operator: Text<'a>,
+    /// Value.
+    pub value: Text<'a>,
+    /// Effect; empty for every effect.
+    pub effect: Text<'a>,
 }
 
 /// A container of the template.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub struct TemplateContainer {
+pub struct TemplateContainer<'a> {
+    /// Image.
+    #[serde(borrow)]
+    pub image: Text<'a>,
     /// Security context of the container.
     pub security_context: Option<SecurityContext>,
 }
@@ -83,6 +103,27 @@ impl DaemonSet<'_> {
                     .containers
                     .iter()
                     .any(|container| SecurityContext::is_host_process(container.security_context.as_ref())),
+            tolerations: template
+                .tolerations
+                .iter()
+                .map(|toleration| toleration.to_row(names))
+                .collect(),
+            images: template
+                .containers
+                .iter()
+                .map(|container| names.get(&container.image))
+                .collect(),
+        }
+    }
+}
+
+impl Toleration<'_> {
+    fn to_row(&self, names: &mut Interner) -> node::Toleration {
+        let mut present = |text: &Text<'_>| text.present().map(|text| names.get(text));
+        node::Toleration {
+            key: present(&self.key),
+            effect: present(&self.effect),
+            value: (&*self.operator != "Exists").then(|| names.get(&self.value)),
         }
     }
 }

@@ -10,6 +10,7 @@ mod managed;
 pub mod node;
 pub mod pod;
 mod pod_row;
+pub mod storage;
 pub mod time;
 pub mod value;
 
