@@ -59,9 +59,9 @@ pub enum Meaning {
     ServiceDied,
     /// A service did not start in time, or because of one that did not (7009, 7000, 7001).
     SlowStart,
-    /// The machine lost its power or was reset (Kernel-Power 41, EventLog 6008).
+    /// The machine lost its power or was reset (Kernel-Power 41, `EventLog` 6008).
     PowerLost,
-    /// An update could not be installed (WindowsUpdateClient 20).
+    /// An update could not be installed (`WindowsUpdateClient` 20).
     UpdateFailed,
     /// The host network service or the host compute service complains: pods of this node may be without network.
     HostServices,
