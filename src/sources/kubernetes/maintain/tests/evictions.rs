@@ -56,7 +56,8 @@ async fn a_pod_leaves_its_successor_stays_and_a_stranger_is_gone() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_budget_of_hello_lets_one_pod_go_and_names_itself_to_the_second() {
-    let scene = Scene::start().await;
+    // So slow that the first pod's replacement is never ready before the second is asked for.
+    let scene = Scene::at_speed(0.05).await;
     let mut operator = scene.operator(Seat::default()).await;
     let first = scene.pod("demo", "hello-55fb8f8684-69mvv").await;
     let second = scene.pod("demo", "hello-55fb8f8684-nztv2").await;
