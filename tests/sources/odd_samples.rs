@@ -140,7 +140,7 @@ async fn an_exporter_with_half_its_collectors_names_the_other_half() {
     desk.expects_absent_to_be_absent(NODES, "commit", "0%");
     desk.expects_absent_to_be_absent(PODS, "commit", "0%");
     let node = desk.windows_node().await;
-    is_absent(&node, "commit_bytes", &["add collector memory"]);
+    is_absent(&node, "commit_bytes", &["collector memory is off"]);
     is_absent(&node["services"], "kubelet", &["collector service"]);
     let ended = desk.drainboard(["check"]).await;
     assert_eq!(ended.code, 1, "{}", ended.out);

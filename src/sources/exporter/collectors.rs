@@ -61,6 +61,8 @@ impl Collectors {
             Some((name, _)) if collector == CONTAINER_COLLECTOR => {
                 format!("collector {name} is on but sees no container (exporter {version})")
             }
+            // An older collector that gave it once is on, the one that gives it now is off.
+            Some((name, _)) if is_current(version) && *name != collector => enable_advice(collector),
             Some((name, _)) if is_current(version) => format!(
                 "collector {name} is on and exporter {version} gives nothing for it; it may be starting: look at its log if \
                  that stays so"
