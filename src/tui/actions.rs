@@ -318,25 +318,6 @@ pub const ACTIONS: &[Action] = &[
     .footer(11)
     .when(rounds::can_mark),
     action(
-        ActionId::GoOn,
-        &[Key::Char('p')],
-        READING,
-        "go on…",
-        "The round pauses after its first node: go on with the next one. Its name confirms.",
-    )
-    .footer(1)
-    .writing()
-    .when(rounds::can_go_on),
-    action(
-        ActionId::StopRound,
-        &[Key::Char('X')],
-        READING,
-        "stop round",
-        "Begin no further node. The maintenance that is under way goes on; the round can be gone on with later.",
-    )
-    .footer(9)
-    .when(rounds::can_stop),
-    action(
         ActionId::Cordon,
         &[Key::Char('C')],
         OBJECTS,
@@ -425,6 +406,25 @@ pub const ACTIONS: &[Action] = &[
     .footer(8)
     .writing()
     .when(maintain::can_abandon),
+    action(
+        ActionId::GoOn,
+        &[Key::Char('p')],
+        READING,
+        "go on…",
+        "The round pauses after its first node: go on with the next one. Its name confirms.",
+    )
+    .footer(1)
+    .writing()
+    .when(rounds::can_go_on),
+    action(
+        ActionId::StopRound,
+        &[Key::Char('X')],
+        READING,
+        "stop round",
+        "Begin no further node. The maintenance that is under way goes on; the round can be gone on with later.",
+    )
+    .footer(9)
+    .when(rounds::can_stop),
     action(ActionId::Sort, &[Key::Char('s')], TABLE, "sort", "Choose the column to sort by.").footer(12),
     action(ActionId::Invert, &[Key::Char('I')], TABLE, "invert", "Turn the sort order around."),
     action(

@@ -85,7 +85,7 @@ fn from_the_first_key_to_the_last_with_the_help_read_on_the_way() {
     desk.types("\rk8s-lab-win-1\r");
     desk.until_it_shows("waiting for a boot id other than");
     desk.types("?");
-    desk.until_it_shows("Run the reboot command");
+    desk.until_it_shows("Restart the node by --reboot-command");
     desk.types("?");
     desk.until_it_shows("[r] run reboot…");
     desk.types("rk8s-lab-win-1\r");

@@ -111,7 +111,7 @@ mod tests {
             exporter.set_success("cs", true);
         });
         assert!(old.contains("exporter 0.25.1 does not give this"), "{old}");
-        let starting = why(|exporter| exporter.set_success("cs", true));
+        let starting = why(|exporter| exporter.set_success("memory", true));
         assert!(starting.contains("it may be starting"), "{starting}");
     }
 }
