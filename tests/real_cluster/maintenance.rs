@@ -101,13 +101,15 @@ impl Maintenance {
         self.until(name, |event| event["event"] == name)
     }
 
-    /// Waits until the API server was told to be lost and back so many times. What else is told meanwhile stays to be
-    /// waited for.
+    /// Waits until the API server was told to be lost and back so many times, or all is done: a short outage may fall
+    /// between two requests. What else is told meanwhile stays to be waited for.
     pub fn until_back_after_outages(&mut self, times: usize) {
         let read = self.read;
-        while self.events("api_regained").len() < times {
+        while self.events("api_regained").len() < times && self.events("done").is_empty() {
             self.read = self.heard.len();
-            self.until_named("api_regained");
+            self.until("api_regained or done", |event| {
+                event["event"] == "api_regained" || event["event"] == "done"
+            });
         }
         self.read = read;
     }
