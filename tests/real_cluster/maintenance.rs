@@ -197,19 +197,15 @@ async fn win_demo(client: &Client) -> Vec<(String, bool, i32)> {
         .collect()
 }
 
-/// Waits until the seven pods are ready.
+/// Waits until the seven pods are ready, and no other is left.
 pub async fn settled(client: &Client) {
     let begun = Instant::now();
     loop {
-        let ready = win_demo(client)
-            .await
-            .iter()
-            .filter(|(_, ready, _)| *ready)
-            .count();
-        if ready == 7 {
+        let pods = win_demo(client).await;
+        if pods.len() == 7 && pods.iter().all(|(_, ready, _)| *ready) {
             return;
         }
-        assert!(begun.elapsed() < PATIENCE, "{ready} of 7 pods are ready");
+        assert!(begun.elapsed() < PATIENCE, "not seven ready pods: {pods:?}");
         tokio::time::sleep(Duration::from_millis(500)).await;
     }
 }
