@@ -2,6 +2,7 @@
 //! Screens and command line drive the same [`session::Session`].
 
 pub mod boots;
+mod clock;
 pub mod journal;
 pub mod report;
 pub mod round;

@@ -1,6 +1,7 @@
 //! A round under way: ties [`round::step`] to its journal, to Prometheus and to what the store shows. Whoever drives it
 //! runs the sessions of its nodes and tells it how they ended.
 
+use super::clock::until;
 use super::journal;
 use super::round_journal::{OpenRound, RoundJournal};
 use super::session::{Session, Setup};
@@ -188,18 +189,11 @@ impl RoundRun {
             // What changed within a second of the last look is looked at by then.
             wake = Some(wake.map_or(Utc::now() + look, |at| at.min(Utc::now() + look)));
         }
-        let pause = wake.map(|at| (at - Utc::now()).to_std().unwrap_or(Duration::ZERO));
-        let time = async {
-            match pause {
-                Some(pause) => tokio::time::sleep(pause).await,
-                None => std::future::pending().await,
-            }
-        };
         tokio::select! {
             Some(asked) = self.asking.join_next() => {
                 Heard::Alerts(asked.unwrap_or_else(|error| Err(error.to_string())))
             }
-            () = time => Heard::Tick,
+            () = until(wake) => Heard::Tick,
         }
     }
 

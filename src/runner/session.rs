@@ -1,5 +1,6 @@
 //! One maintenance under way.
 
+use super::clock::until;
 use super::journal::{Journal, Line};
 use crate::domain::{Name, Timestamp};
 use crate::maintenance::boots::UndrainedRestart;
@@ -174,13 +175,6 @@ impl Session {
     /// Waits for the next thing that concerns it, apart from observations and the operator. Cancel safe.
     pub async fn wake(&mut self) -> Woken {
         let wake = self.state.as_ref().and_then(machine::next_wake);
-        let pause = wake.map(|at| (at - Utc::now()).to_std().unwrap_or(Duration::ZERO));
-        let time = async {
-            match pause {
-                Some(pause) => tokio::time::sleep(pause).await,
-                None => std::future::pending().await,
-            }
-        };
         tokio::select! {
             Some(answer) = self.answers.recv() => {
                 // What was said before the end is told before it.
@@ -196,7 +190,7 @@ impl Session {
                 self.keep_output(&line);
                 Woken::Output(line)
             }
-            () = time => Woken::Heard(Heard::Tick),
+            () = until(wake) => Woken::Heard(Heard::Tick),
         }
     }
 

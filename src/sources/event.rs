@@ -374,6 +374,19 @@ pub struct Demand {
     pub smb: bool,
 }
 
+impl Demand {
+    /// The samples of it: what sources of measurements serve, and those of logs do not.
+    #[must_use]
+    pub fn samples(&self) -> Self {
+        Self {
+            nodes: self.nodes,
+            containers: self.containers,
+            history: self.history,
+            ..Self::default()
+        }
+    }
+}
+
 /// What may be asked of the sources while they run.
 #[derive(Clone, Debug)]
 pub enum Request {

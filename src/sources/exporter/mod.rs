@@ -293,9 +293,7 @@ async fn scrape(transport: &HttpTransport) -> Result<(Timestamp, Scrape), Failur
 fn serves(demand: &Demand) -> Demand {
     Demand {
         history: false,
-        event_log: None,
-        smb: false,
-        ..demand.clone()
+        ..demand.samples()
     }
 }
 

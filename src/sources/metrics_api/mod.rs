@@ -168,9 +168,7 @@ impl Runner {
 fn serves(demand: &Demand) -> Demand {
     Demand {
         history: false,
-        event_log: None,
-        smb: false,
-        ..demand.clone()
+        ..demand.samples()
     }
 }
 

@@ -130,18 +130,9 @@ struct Runner {
     history_at: Option<Instant>,
 }
 
-/// Logs come from elsewhere.
-fn serves(demand: &Demand) -> Demand {
-    Demand {
-        event_log: None,
-        smb: false,
-        ..demand.clone()
-    }
-}
-
 impl Runner {
     async fn run(mut self) {
-        let mut pace = Pace::new(&self.context, serves);
+        let mut pace = Pace::new(&self.context, Demand::samples);
         let mut rest = Duration::ZERO;
         loop {
             let round = pace.next(rest).await;
